@@ -127,7 +127,7 @@ struct Serve: Command {
 let planner = Tool<Journal>(
   name: "planner", summary: "plans what field staff take along", version: "1.2",
   date: "November 21, 2026",
-  groups: [Note("org", "an org of your own")],
+  groups: [Note("org", "connect an org")],
   sections: [
     HelpSection("plans", ["reconcile", "prime"]),
     HelpSection("others", ["org", "completion", "manual", "help"]),

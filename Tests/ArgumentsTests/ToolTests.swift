@@ -93,7 +93,7 @@ private func outcome(_ line: String) async throws -> String {
     ("prime -h --nonsense", "planner prime - prime snapshots from the org"),
     ("help prime", "planner prime - prime snapshots from the org"),
     ("help reconcile undo", "planner reconcile undo - take back a run's edits"),
-    ("help org", "planner org - an org of your own"),
+    ("help org", "planner org - connect an org"),
     ("help help", "planner help - explain a command"),
     ("completion --help", "planner completion - print a completion script for a shell"),
   ])

@@ -202,14 +202,14 @@ import Testing
     _ = try put("a.db", [1, 2])
     _ = try put("a.db-journal", [5])
     let taken = try taken("a.db")
-    let refusal = Refusal(.damaged, "a.db is damaged", fix: "hand it back again")
+    let refusal = Refusal(.damaged, "a.db is damaged", fix: "return it again")
     let kept = try inbox.quarantine(taken, refusal, now: Issued.now + 1000)
     #expect(try Files.list(kept.directory) == [".return.json", "a.db", "a.db-journal"])
     let reason = try JSONValue(
       parsing: Files.read("\(inbox.quarantine)/\(taken.sha256).reason.json"))
     #expect(reason["code"]?.string == "return.damaged")
     #expect(reason["reason"]?.string == "a.db is damaged")
-    #expect(reason["fix"]?.string == "hand it back again")
+    #expect(reason["fix"]?.string == "return it again")
     #expect(reason["name"]?.string == "a.db")
     #expect(reason["quarantined"]?.string == "2024-01-31T12:34:57.000Z")
     // Refused files may be retried, and refused again.
@@ -224,17 +224,17 @@ import Testing
 
   @Test func `a reason is read as written, also in the form of the previous version`() throws {
     _ = try put("a.db", [1, 2])
-    let refusal = Refusal(.damaged, "a.db is damaged", fix: "hand it back again")
+    let refusal = Refusal(.damaged, "a.db is damaged", fix: "return it again")
     let kept = try inbox.quarantine(try taken("a.db"), refusal, now: Issued.now)
     #expect(try ReasonFile.digests(in: inbox.quarantine) == [kept.sha256])
     let reason = ReasonFile(of: kept.sha256, in: inbox.quarantine)
     #expect(reason.code == "return.damaged")
-    #expect(reason.fix == "hand it back again")
+    #expect(reason.fix == "return it again")
     #expect(reason.told.names == ["name", "code", "reason", "fix", "arrived", "sha256"])
     let path = "\(inbox.quarantine)/\(kept.sha256).reason.json"
-    try DurableFile.write(Array(#"{"mend": "hand it back again", "code": 1}"#.utf8), to: path)
+    try DurableFile.write(Array(#"{"mend": "return it again", "code": 1}"#.utf8), to: path)
     let earlier = ReasonFile(of: kept.sha256, in: inbox.quarantine)
-    #expect(earlier.fix == "hand it back again")
+    #expect(earlier.fix == "return it again")
     #expect(earlier.told.names == ["fix", "sha256"])
   }
 

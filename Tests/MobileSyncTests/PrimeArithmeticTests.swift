@@ -66,7 +66,8 @@ import Testing
     #expect(cursor.maxTimeStamp == 700_000)
   }
 
-  @Test func `a held cursor requests what is still to be read, and a held first one all`() {
+  @Test
+  func `a held cursor requests the records still to be read, and a held first one requests all`() {
     var cursor = SyncCursor(highWaterMark: 1_000_000, overlapSeconds: 300)
     cursor.hold(at: 900_000)
     #expect(cursor.maxTimeStamp == 700_000)

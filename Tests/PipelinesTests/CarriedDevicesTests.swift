@@ -18,7 +18,9 @@ import Testing
 
   // MARK: one device
 
-  @Test func `changes held by a guard stay held when a phone edits one of them`() async throws {
+  @Test func `changes that exceed a guard's limit stay waiting when a phone edits one of them`()
+    async throws
+  {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }

@@ -44,7 +44,7 @@ import Testing
     #expect(try scene.dirty(android).isEmpty)
   }
 
-  @Test func `if nothing changes, no further generation is made`() async throws {
+  @Test func `if nothing changes, no new generation is created`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.carriedConflict()
     let ada = try scene.world.user("ada").id
@@ -132,7 +132,7 @@ import Testing
     #expect(
       try scene.includes().keys.sorted().contains(scene.install(of: phone))
         && scene.includes().keys.contains(scene.install(of: second)))
-    // Once decided, it is sent once, and what the phones still have is not an edit.
+    // Once decided, it is sent once, and the phones' remaining rows are not edits.
     try scene.scene.decide(1, .device)
     #expect(try await scene.world.run().verdicts == [.updated: 1])
     try scene.scene.office(id, ["Phone": "office again"])

@@ -189,7 +189,7 @@ import Testing
     #expect(try scene.scene.field("Phone", of: id) == "mended")
   }
 
-  @Test func `a guard applies to fixed edits as to others`() async throws {
+  @Test func `a guard also applies to fixed edits`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }

@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `returns of older devices are compared with what they were issued`() async throws {
+  @Test func `returns of older devices are compared with their issued records`() async throws {
     try handBack()
     let run = try await world.run()
     #expect(run.returns.ingested == 2)

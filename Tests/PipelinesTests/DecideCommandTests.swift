@@ -136,7 +136,7 @@ import Testing
     #expect(try scene.states() == [])
   }
 
-  @Test func `a file is applied as a whole, or all of its faults are reported`() async throws {
+  @Test func `a file is applied completely, or all of its faults are reported`() async throws {
     let id = try await scene.conflict()
     let file = scene.world.directory.file("decisions.json")
     func decide(_ decisions: String, _ words: String...) async throws -> ProgramRun {

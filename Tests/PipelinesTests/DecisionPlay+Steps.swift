@@ -101,7 +101,7 @@ extension DecisionPlay {
         let deleted = org.delete(one.object, id: lost, as: try world.user("admin"))
         #expect(deleted.errors.isEmpty)
       }
-    default: Issue.record("\(one): nobody \(words[1])")
+    default: Issue.record("\(one): unknown change \(words[1])")
     }
   }
 
@@ -134,10 +134,10 @@ extension DecisionPlay {
         try $0.connection.run("UPDATE outcome SET detail = '{}' WHERE edit_id = \(one.edits[0])")
       }
     },
-    "nothing else is told as entered": { _, one in
+    "no entered value is reported": { _, one in
       #expect(one.details[0].fields.map(\.entered) == [nil])
     },
-    "the entered name is told": { play, one in
+    "the entered name is reported": { play, one in
       let entered = one.details.flatMap(\.fields).filter { $0.entered != nil }
       #expect(entered.map(\.name) == ["Name"])
       #expect(entered.map(\.device?.string?.count) == [300])
@@ -146,14 +146,16 @@ extension DecisionPlay {
       let path = play.world.data.report(try #require(play.summary).run) + "/success.csv"
       #expect(try String(decoding: Files.read(path), as: UTF8.self).contains(",\(name),"))
     },
-    "the record is told": { _, one in #expect(one.details[0].recordID == one.record, "\(one)") },
-    "both records are told": { _, one in
+    "the record is reported": { _, one in
+      #expect(one.details[0].recordID == one.record, "\(one)")
+    },
+    "both IDs are reported": { _, one in
       #expect(one.details[0].recordID == one.record && one.details[0].otherID == one.original)
     },
-    "that nothing sends Phone is told": { _, one in
+    "the message says that no sync up sends Phone": { _, one in
       #expect(one.details[0].message?.contains("no sync up sends Phone any more") == true)
     },
-    "that both records are there is told": { _, one in
+    "the message says that both records exist": { _, one in
       let message = "does not show that one of them was deleted"
       #expect(one.details[0].message?.contains(message) == true)
       #expect(one.details[0].recordID != nil && one.details[0].otherID != nil)
@@ -164,9 +166,9 @@ extension DecisionPlay {
     "runs retry": { play, _ in
       play.retry = .init(run: try #require(play.summary).run, verdicts: [.duplicateCreated])
     },
-    "runs retry no more": { play, _ in play.retry = nil },
+    "runs stop retrying": { play, _ in play.retry = nil },
     "the org refuses Harbour": { play, _ in try play.refuse("Harbour") },
-    "the org refuses nobody": { play, _ in try play.refuse("nobody") },
+    "the org accepts all names": { play, _ in try play.refuse("none") },
     "a sync up covers work orders": { play, _ in
       let named = DecisionRow.Setting.named
       try play.world.rewrite(named, named.replacing("[", with: #"["syncUpWorkOrders", "#))

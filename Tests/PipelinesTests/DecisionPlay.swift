@@ -195,7 +195,7 @@ final class DecisionPlay {
     }
   }
 
-  /// Checks what holds for every edit in every run.
+  /// Checks the rules for every edit in every run.
   private func check(
     _ subject: Subject, _ place: Int, _ before: Verdict?, _ told: ReportEdit?, isNews: Bool
   ) throws {
@@ -204,11 +204,11 @@ final class DecisionPlay {
     guard before == nil || kind != nil else {
       // An edit without a decision is new if its verdict has changed.
       if before == verdict, !verdict.isWaiting, retry == nil {
-        #expect(!isNews, "\(subject): \(verdict) is told again")
+        #expect(!isNews, "\(subject): \(verdict) is reported again")
       }
       return
     }
-    let detail = try #require(told, "\(subject): \(verdict) is not told").detail
+    let detail = try #require(told, "\(subject): \(verdict) is not reported").detail
     if [.conflict, .deviceConflict].contains(verdict), subject.creations.isEmpty,
       let record = try? world.record(subject.object, subject.record)
     {
@@ -218,7 +218,7 @@ final class DecisionPlay {
     }
     if verdict == .mergedOnServer { #expect(detail.otherID == subject.record, "\(subject)") }
     guard let kind else { return }
-    let note = try #require(detail.decision, "\(subject): the decision is not told")
+    let note = try #require(detail.decision, "\(subject): the decision is not reported")
     #expect(note.by == "grace" && note.kind == kind, "\(subject): \(note)")
     // A decision that could not be applied is asked for again, with the reason.
     if note.fate == .askedAgain {

@@ -11,7 +11,7 @@ enum DecisionTable {
 
   private static let records = """
     [plain]
-    the device's edit is sent over the values that were shown
+    the device's edit overwrites the values that were shown
       TWO; device > updated; is Phone=device Description=mine
     a field that only the org's users changed stays
       CONFLICT; office enters Website=office.example; retry > conflict; device > updated
@@ -20,48 +20,48 @@ enum DecisionTable {
       CONFLICT; server > discarded; is Phone=office
     a conflict is merged field by field
       TWO; set Phone=both > updated; is Phone=both Description=mine
-    the device's value, entered where the org's field was emptied, is sent
+    the device's value is sent if it is entered for a field that was emptied in the org
       CONFLICT; office enters Phone=; retry > conflict; set Phone=device rest server > updated
-      nothing else is told as entered; is Phone=device
+      no entered value is reported; is Phone=device
     if the rest stays as in the org, only the entered value is sent
       TWO; set Description=typed rest server > updated; is Phone=office Description=typed
-    an empty value, entered where the org's field is empty, is there already
+    an empty value that is entered for an empty field is already in the org
       TWO; set Description= rest server > already in org; is Phone=office Description=
-    values that moved since they were shown are asked again
+    values that changed after they were shown need a new decision
       CONFLICT; device; office enters Phone=1 > conflict; server; office enters Phone=2 > conflict
       set Phone=both; office enters Phone=3 > conflict; is Phone=3; device > updated; is Phone=device
     a value that was never shown is not overwritten
       CONFLICT; the report loses its values; device > conflict; is Phone=office; server > discarded
     a conflict is over if the org's users enter the device's value
       CONFLICT; office enters Phone=device; retry > already in org
-    a deletion is sent over a later change
+    a deletion overrides a later change
       ada deletes; office enters Phone=office > conflict; device > deleted; is gone
     a deletion is discarded
       ada deletes; office enters Phone=office > conflict; refuses set; server > discarded
       is Phone=office
-    one of two clashing edits is sent, the other is discarded
+    one of two conflicting edits is sent, the other is discarded
       CONTRADICT; server; second device > discarded, updated; is Description=right
-    two clashing edits of different fields can both be sent
+    two conflicting edits of different fields can both be sent
       ada edits Description=left; ben edits Website=right.example > device conflict, device conflict
       device; second device > updated, updated; is Description=left Website=right.example
-    two clashing edits of one field are not both sent
+    two conflicting edits of one field are not both sent
       CONTRADICT; device; second device > updated, conflict; is Description=left
       second set Description=both > updated, updated; is Description=both
-    a clash is over if the other edit is discarded
+    a device conflict is over if the other edit is discarded
       CONTRADICT; second server > device conflict, discarded; retry > updated, discarded; is Description=left
     a value of neither device is sent
       CONTRADICT; set Description=middle; second server > updated, discarded; is Description=middle
-    of two copies of a new record one is discarded and one sent
+    of two copies of a new record, one is discarded and one is sent
       COPIES; discard > discarded, device conflict; second device > discarded, created; ONECOPY
-    of two copies of a new record one is discarded and one tried again
+    of two copies of a new record, one is discarded and one is retried
       COPIES; discard > discarded, device conflict; second retry > discarded, created; ONECOPY
     a deleted record is recreated
       DELETED; device > created; finds 1 Account WHERE Name = 'Row#' AND Phone = 'device'
     a deleted record stays deleted
       DELETED; server > discarded; finds 0 Account WHERE Name = 'Row#'
-    to recreate a record that was restored meanwhile is asked again
+    recreating a record that has been restored needs a new decision
       DELETED; office restores; device > conflict; device > updated; is Phone=device
-    that a record stays deleted is asked again if it was restored meanwhile
+    keeping a record deleted needs a new decision if it has been restored
       DELETED; server; office restores > conflict; server > discarded; is Phone=555
     a restored record has a new date
       DELETED; office restores; retry > conflict; device > updated; is Phone=device
@@ -69,10 +69,10 @@ enum DecisionTable {
       MERGED; server > discarded; is Phone=555
     a record that was merged and restored has a new date
       MERGED; office restores; retry > conflict; device > updated; is Phone=device
-    an edit of a merged record is sent into the remaining one, as it was shown
+    an edit of a merged record is applied to the merge survivor as shown
       MERGED; told Phone=555; device; office enters Phone=office > merged on server
-      told Phone=office; device > updated; both records are told; is Phone=device Website=row.example
-    a decision about one remaining record does not hold for another
+      told Phone=office; device > updated; both IDs are reported; is Phone=device Website=row.example
+    a decision about one merge survivor does not apply to another
       MERGED; set Phone=entered; office merges > merged on server; is Phone=555
       set Phone=entered > updated; is Phone=entered
     a hidden record that is shared again has a new date from its new owner
@@ -85,7 +85,7 @@ enum DecisionTable {
       office shares it with ben; retry > updated; is Phone=device
 
     [merging]
-    a conflict is over if the org's users take their change back
+    a conflict is over if the org's users undo their change
       CONFLICT; office enters Phone=555; retry > updated; is Phone=device
     an edit of a deleted record is sent after it was restored
       DELETED; office restores; retry > updated; is Phone=device
@@ -93,12 +93,12 @@ enum DecisionTable {
       MERGED; office restores; retry > updated; is Phone=device
 
     [unlisted]
-    an edit of a field that is not sent any more is asked again
+    an edit of a field that is no longer sent needs a new decision
       CONFLICT; device > conflict; UNSENT; device > conflict; device > updated; is Phone=device
-    a value for a field that is not sent any more is asked again
+    a value for a field that is no longer sent needs a new decision
       CONFLICT; set Phone=boss > conflict; UNSENT; device > conflict
       set Phone=boss > updated; is Phone=boss
-    without its only field an edit is filtered
+    an edit whose only field is no longer listed is not in the field list
       CONFLICT; device > conflict; UNSENT; retry > not in field list; is Phone=office
     everywhere
       >; the list loses Phone >; >; the list has Phone again
@@ -107,20 +107,20 @@ enum DecisionTable {
   private static let limits = """
     [plain]
     everywhere
-      the org refuses Harbour >; the org refuses nobody
-    a refused edit and the one that waits for it are sent once the rule is gone
+      the org refuses Harbour >; the org accepts all names
+    a refused edit and the edit that waits for it are sent after the rule is removed
       ada creates accounts Name=Harbour#; KEEL; retry; second retry > created, created
       finds 1 Contact WHERE LastName = 'Keel#' AND Account.Name = 'Harbour#'
-    a refused create is tried again, and discarded with the one that waits for it
+    a refused create is retried, and discarded with the edit that waits for it
       PAIR; refuses server; second refuses device; retry > failed, blocked
       discard; second discard > discarded, discarded; finds 0 Contact WHERE LastName = 'Keel#'
     a refused create is sent with another value, and its child follows
-      PAIR; set Name=Crane# > created, created; the entered name is told
+      PAIR; set Name=Crane# > created, created; the entered name is reported
       finds 1 Contact WHERE LastName = 'Keel#' AND Account.Name = 'Crane#'
-    a refused create is settled with a record of the org's
+    a refused create is resolved by naming a record of the org
       PAIR; office makes Account Name=Office; record > already in org, created
-      the record is told; is Name=Office; OFTHERECORD
-    a record that waits for another is sent with one that is there
+      the record is reported; is Name=Office; OFTHERECORD
+    a record that waits for a parent is sent with an existing parent
       PAIR; office makes Account Name=Office; second set AccountId=@ > failed, created
       OFTHERECORD; discard > discarded, created
     an edit that no sync up covers is discarded
@@ -138,15 +138,15 @@ enum DecisionTable {
       FOREIGN; office shares it with ada; a generation is primed; retry > created; OFTHERECORD
 
     [guarded]
-    a held edit is sent alone
+    an edit that was not attempted is sent alone
       EDIT > not attempted; device > updated; is Phone=device
-    a held edit is discarded
+    an edit that was not attempted is discarded
       EDIT > not attempted; > not attempted; discard > discarded
-    the last held edit is within the limit
+    the last edit that was not attempted is within the limit
       EDIT > not attempted; > not attempted; > updated; is Phone=device
-    a held edit is sent once the limit is raised
+    an edit that was not attempted is sent once the limit is raised
       ben edits Phone=device > not attempted; > not attempted; > not attempted; retry > updated; is Phone=device
-    another held edit is sent once the limit is raised
+    another such edit is sent once the limit is raised
       ben edits Phone=device > not attempted; > not attempted; > not attempted; retry > updated; is Phone=device
     an edit is sent once its user can log in again
       cleo edits Phone=device > not attempted; retry > updated; is Phone=device
@@ -156,16 +156,16 @@ enum DecisionTable {
 
   private static let doubts = """
     [doubted]
-    a create in doubt is settled with a record that is named
+    an unconfirmed create is resolved by naming a record
       DOUBT; BYRON > unconfirmed, blocked; refuses server; ISBYRON
-    a record of another object is asked again
+    naming a record of another object needs a new decision
       DOUBT; > unconfirmed, blocked; record > unconfirmed, blocked; BYRON; ISBYRON
-    a create in doubt is sent again
+    an unconfirmed create is sent again
       DOUBT; BYRON > unconfirmed, blocked; device > created, created; ONELOVELACE
-    a create in doubt is discarded
+    an unconfirmed create is discarded
       DOUBT; BYRON > unconfirmed, blocked; discard; second discard > discarded, discarded
       finds 0 Contact WHERE LastName = 'Lovelace#'
-    the rules send a create in doubt again after its window
+    the rules resend an unconfirmed create after its window
       ben creates contacts LastName=Lovelace# > unconfirmed; retry > created; ONELOVELACE
     everywhere
       creates are lost twice >; a day passes >
@@ -175,18 +175,18 @@ enum DecisionTable {
       TWICE; refuses record; record ours > already in org; > already in org; > already in org; NEXT
     the other record is named
       TWICE; refuses record; record other > already in org; > already in org; > already in org; NEXT
-    both records stay
+    both records are kept
       ben creates contacts LastName=Lovelace# > unconfirmed; > created; > duplicate created; discard > discarded
-    an entered value is not replaced by the one that the device still holds
+    an entered value is not replaced by the old value on the device
       ENTERED; ada edits Phone=1 > updated, updated; is Title=Engineer Phone=1
-    an entered value is not overwritten unasked by a later one of the device
+    a later value of the device does not overwrite an entered value without a decision
       ENTERED; ada edits Title=Chief > updated, conflict; is Title=Engineer
       second device > updated, updated; is Title=Chief
-    a later hand-back replaces what was decided about an earlier one
+    a later return replaces a decision about an earlier one
       CONFLICT; > conflict; > conflict; > conflict; > conflict; > conflict
       device; ada edits Phone=two > superseded, conflict; refuses device
       second device > superseded, updated; is Phone=two
-    a decision about an edit that its device took back is not needed
+    a decision is not needed if the device undid the edit
       CONFLICT; > conflict; > conflict; > conflict; > conflict; > conflict
       device; ada cleans > superseded; > superseded; is Phone=office
     everywhere
@@ -195,7 +195,7 @@ enum DecisionTable {
     [retried]
     everywhere
       creates arrive late once >; the window passes >; late requests arrive >; runs retry >; >; >
-      runs retry no more
+      runs stop retrying
     """
 
   /// The org's users delete or merge one of the two records.
@@ -204,9 +204,9 @@ enum DecisionTable {
       ["deletes", "merges"].map {
         """
         [\(setting)]
-        of two records the org's users merge or delete one: \($0) \(lost)
-          TWICE; \(retry) > duplicate created; UNMENDED; \(retry) > duplicate created; UNMENDED
-          office \($0) \(lost); \(retry) > unchanged; the record is told; ONELOVELACE; COUNTESS
+        the org's users remove one of two records: \($0) \(lost)
+          TWICE; \(retry) > duplicate created; STILLTWO; \(retry) > duplicate created; STILLTWO
+          office \($0) \(lost); \(retry) > unchanged; the record is reported; ONELOVELACE; COUNTESS
 
         """
       }
@@ -219,13 +219,13 @@ enum DecisionTable {
       updates and deletions arrive late >; late requests arrive
     an update arrives after it was sent again
       EDIT > unconfirmed; device > updated; is Phone=device
-    an update arrives after it was tried again
+    an update arrives after it was retried
       EDIT > unconfirmed; retry > updated; is Phone=device
     an update arrives after it was discarded, and stays open until it is decided again
       EDIT > unconfirmed; discard > conflict; > conflict; server > discarded; is Phone=device
     a deletion arrives after it was sent again
       ada deletes > unconfirmed; device > deleted; is gone
-    a deletion arrives after it was tried again
+    a deletion arrives after it was retried
       ada deletes > unconfirmed; retry > deleted; is gone
     a deletion arrives after it was discarded, and stays open until it is decided again
       ada deletes > unconfirmed; discard > conflict; > conflict; server > already in org; is gone
@@ -235,20 +235,20 @@ enum DecisionTable {
       updates and deletions arrive late >
     a lost update is sent again
       EDIT > unconfirmed; device > updated; is Phone=device
-    a lost update is tried again
+    a lost update is retried
       EDIT > unconfirmed; retry > updated; is Phone=device
     a lost update is discarded
       EDIT > unconfirmed; discard > discarded; is Phone=555
     a lost deletion is sent again
       ada deletes > unconfirmed; device > deleted; is gone
-    a lost deletion is tried again
+    a lost deletion is retried
       ada deletes > unconfirmed; retry > deleted; is gone
     a lost deletion is discarded
       ada deletes > unconfirmed; discard > discarded; is Phone=555
-    to send an update over a later change is asked again
+    sending an update over a later change needs a new decision
       EDIT > unconfirmed; office enters Phone=office; device > conflict; is Phone=office
       device > updated; is Phone=device
-    to try an update over a later change is asked again
+    retrying an update over a later change needs a new decision
       EDIT > unconfirmed; office enters Phone=office; retry > conflict; is Phone=office
       device > updated; is Phone=device
     """
@@ -265,7 +265,7 @@ enum DecisionTable {
     "ONECOPY": "finds 1 Contact WHERE LastName = 'Copied#'",
     "DELETED": "ada edits Phone=device; office deletes > deleted on server",
     "MERGED": "ada edits Phone=device; office merges > merged on server",
-    "UNSENT": "is Phone=office; told Phone=office; that nothing sends Phone is told",
+    "UNSENT": "is Phone=office; told Phone=office; the message says that no sync up sends Phone",
     "KEEL": "ada creates contacts LastName=Keel# AccountId=local_#_1 > failed, blocked",
     "PAIR": "ada creates accounts Name=LONG; "
       + "ada creates contacts LastName=Keel# AccountId=local_#_1 > failed, blocked",
@@ -280,7 +280,7 @@ enum DecisionTable {
     "ONELOVELACE": "finds 1 Contact WHERE LastName = 'Lovelace#'",
     "TWICE":
       "ada creates contacts LastName=Lovelace# > unconfirmed; > created; > duplicate created",
-    "UNMENDED": "that both records are there is told; the run needs attention",
+    "STILLTWO": "the message says that both records exist; the run needs attention",
     "NEXT": "ada edits Title=Countess > already in org, updated; is Title=Countess",
     "COUNTESS": "ada edits Title=Countess > unchanged, updated; is Title=Countess",
     "ENTERED": "it is a contact; ada edits Title=LONG > failed; set Title=Engineer > updated; "

@@ -26,7 +26,7 @@ import Testing
     return try #require(try JSONValue(parsing: page.records).array).count
   }
 
-  @Test func `before the first run, the forecast is what can be counted`() async throws {
+  @Test func `before the first run, the forecast contains what can be counted`() async throws {
     let world = try World()
     let count = try products(world)
     let summary = try await look(world)
@@ -57,7 +57,7 @@ import Testing
     }
     let before = world.server.log.count
     let summary = try await look(world, .prime, .pack)
-    // One count as the user who fetches what can be counted.
+    // One count query, as the user who fetches the countable records.
     let log = world.server.log.entries(after: before)
     #expect(log.count { $0.soql?.lowercased().contains("count()") == true } <= 1)
     #expect(log.allSatisfy { $0.kind != .priming && $0.kind != .retrieve })

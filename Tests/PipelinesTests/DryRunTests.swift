@@ -27,7 +27,7 @@ import Testing
     #expect(world.server.log.writes.count == writes)
     #expect(!Files.exists(world.data.path + "/reports") || look.report == nil)
 
-    // The report includes what the interrupted run had resolved.
+    // The report includes the edits that the interrupted run resolved.
     let summary = try await world.run(.reconcile)
     #expect(summary.verdicts == expected.verdicts)
     // One, in addition to that of the previous run, which refused a return.
@@ -35,7 +35,7 @@ import Testing
     #expect(try Files.list(whole.data.reports).count == 2)
   }
 
-  @Test func `a dry run counts what an interrupted run took from the inbox`() async throws {
+  @Test func `a dry run counts returns that an interrupted run ingested`() async throws {
     let world = try World()
     try await world.runFieldDay()
     let inbox = Inbox(
@@ -51,7 +51,7 @@ import Testing
     #expect(look.returns.ingested == night.returns.ingested)
   }
 
-  @Test func `a dry run of a whole run counts the inbox and leaves it alone`() async throws {
+  @Test func `a dry run of a full run counts the inbox and does not change it`() async throws {
     let world = try World()
     try await world.runFieldDay()
     let inbox = world.data.inbox("inbox")

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Checks that what is published of a user is complete, and that there are no other files.
+  /// Checks that a user's published files are complete, and that there are no others.
   func expectSound() throws {
     for id in try world.data.snapshots() {
       let directory = SnapshotDirectory(path: world.data.snapshot(id))
@@ -109,7 +109,7 @@ import Testing
     #expect(world.skipped.map { String($0.prefix(15)) } == ["ben@example.com"])
   }
 
-  @Test func `an org outage during the run keeps what was published before`() async throws {
+  @Test func `an org outage during the run keeps the generations already published`() async throws {
     _ = try await run()
     let before = try Tree.entries(world.data.path + "/users")
     let admin = try world.user("admin")

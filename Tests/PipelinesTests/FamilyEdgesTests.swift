@@ -151,7 +151,7 @@ import Testing
         """)
 
     try family.device.edit(
-      "parents", id: family.parent, ["Name": "parents anew"], now: world.org.now())
+      "parents", id: family.parent, ["Name": "parents again"], now: world.org.now())
     try family.device.edit("children", id: "local_n", ["LastName": "Grown"], now: world.org.now())
     try world.org.moveClock(by: 3_600_000)
     try world.handBack(family.device, as: "2.sqlite")
@@ -159,7 +159,7 @@ import Testing
     #expect(sent.verdicts == [.created: 2, .superseded: 1])
     #expect(
       try world.org.query(
-        "SELECT Id FROM Contact WHERE LastName = 'Grown' AND Account.Name = 'parents anew'",
+        "SELECT Id FROM Contact WHERE LastName = 'Grown' AND Account.Name = 'parents again'",
         as: world.user("admin")
       ).totalSize == 1)
   }

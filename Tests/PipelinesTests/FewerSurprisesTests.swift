@@ -11,7 +11,7 @@ import Testing
 
   init() throws { world = try World() }
 
-  @Test func `an unknown user ends a run before anything is done`() async throws {
+  @Test func `an unknown user ends a run before any work`() async throws {
     for only in ["ingest,reconcile,prime,pack", "pack", "prime"] {
       let run = try await world.program(["run"], ["--user", "ada@exampel.com", "--only", only])
       #expect(run.status == 2, "\(run.everything)")

@@ -153,7 +153,7 @@ import Testing
       ? try SQLCipherKey(passphrase: Secret(SealedBundlesTests.passphrase), iterations: 4000) : nil
     try Self.hide(world)
     let (adas, bens) = (try Self.accounts("ada", world), try Self.accounts("ben", world))
-    for id in adas + bens { try world.change(id, ["Tradestyle": "canary of the night"]) }
+    for id in adas + bens { try world.change(id, ["Tradestyle": "canary of the run"]) }
     #expect(try await world.run().exitStatus == .done)
     #expect(try Self.hits("canary", "ada", world, key: key).isEmpty == false)
     #expect(try Self.hits("canary", "ben", world, key: key) == [])
@@ -162,7 +162,7 @@ import Testing
     // Both change the shared account; one of ben's own accounts conflicts with another user's change.
     let (ada, ben) = (try world.device("ada"), try world.device("ben"))
     #expect(try ben.elements("accounts").allSatisfy { $0["Tradestyle"] == nil })
-    #expect(try ada.elements("accounts").count { $0["Tradestyle"] == "canary of the night" } == 4)
+    #expect(try ada.elements("accounts").count { $0["Tradestyle"] == "canary of the run" } == 4)
     let now = world.org.now()
     let both: JSONObject = ["Phone": "1", "Tradestyle": "canary of ada"]
     try ada.edit("accounts", id: adas[0], both, now: now)
@@ -177,7 +177,7 @@ import Testing
     // The hidden part of a listed field is unknown, so the record's date decides.
     #expect(summary.verdicts == [.deviceConflict: 2, .conflict: 2, .updated: 1])
     let kept = try world.record("Account", bens[2])
-    #expect(kept["Site"] == "6" && kept["Tradestyle"] == "canary of the night")
+    #expect(kept["Site"] == "6" && kept["Tradestyle"] == "canary of the run")
     #expect(try Self.hits("canary", "ben", world) == [])
     for words in [
       ["--format", "text"], ["--format", "json"], ["--format", "html"], ["--format", "csv"],
@@ -196,7 +196,7 @@ import Testing
   {
     let world = try Self.world()
     let accounts = try Self.accounts("ben", world)
-    for id in accounts { try world.change(id, ["Tradestyle": "canary of the night"]) }
+    for id in accounts { try world.change(id, ["Tradestyle": "canary of the run"]) }
     // Only one of them is so new that each later run fetches it again.
     try world.org.moveClock(by: 3_600_000)
     try world.change(accounts[0], ["Site": "later"])
@@ -214,7 +214,7 @@ import Testing
     try world.org.setUp(OrgSetup(parsing: Array("{}".utf8)))
     try await world.run()
     let again = try world.device("ben", as: "ben-3").elements("accounts")
-    #expect(again.count { $0["Tradestyle"] == "canary of the night" } == 4)
+    #expect(again.count { $0["Tradestyle"] == "canary of the run" } == 4)
   }
 
   @Test func `a user who cannot read a named field is reported, others are served`()

@@ -162,7 +162,7 @@ import Testing
     #expect(try Told(world).states(next.run, "returns") == ["quarantined"])
   }
 
-  @Test func `a failed run reports what it found before`() async throws {
+  @Test func `a failed run reports its earlier findings`() async throws {
     try await world.run()
     try put("no store", as: "note.txt")
     let device = try world.device("ada")

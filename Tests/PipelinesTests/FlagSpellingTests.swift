@@ -27,7 +27,7 @@ import Testing
     Spelling(platform: .android, yes: "true", no: "false"),
     Spelling(platform: .android, yes: "True", no: .number("1")),
   ])
-  func `flags of a return mean what they mean to the device's SDK`(_ spelling: Spelling)
+  func `flags of a return are read as the device's SDK reads them`(_ spelling: Spelling)
     async throws
   {
     let world = try World()

@@ -123,7 +123,7 @@ import Testing
       "\(run.everything)")
   }
 
-  @Test func `a full disk has the same message in every place`() throws {
+  @Test func `a full disk has the same message everywhere`() throws {
     let system = SystemError(operation: "write", path: "/x", errno: 28)
     let quota = SystemError(operation: "write", path: "/x", errno: 122)
     let full = SQLiteError(code: 13, path: "/x")

@@ -55,7 +55,7 @@ import Testing
     #expect(first.verdicts == [.updated: 1])
     #expect(first.returns.quarantined == 0 && first.returns.ingested == 1)
     #expect(first.warnings.contains { $0.contains("stays in") && $0.contains("/processing/") })
-    // It happens as soon as it is possible.
+    // It happens as soon as possible.
     try Files.remove(world.data.done)
     try Files.makeDirectory(world.data.done)
     let second = try await world.run()

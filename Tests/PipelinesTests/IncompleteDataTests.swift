@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Generations that lack data which the org could not supply: where their devices continue, and
-/// what they are told.
+/// which message they get.
 @Suite struct IncompleteDataTests {
   let world: World
   private let rule: String

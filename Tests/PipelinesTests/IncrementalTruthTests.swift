@@ -13,7 +13,7 @@ import Testing
 
   init() throws {
     world = try World(file: Self.pipeline.get().file("truth.json"))
-    // What changed less than the overlap ago is read again.
+    // Records that changed within the overlap are read again.
     try world.org.moveClock(by: 3_600_000)
   }
 

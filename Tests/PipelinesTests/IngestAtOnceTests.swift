@@ -16,7 +16,7 @@ import Testing
     var dice = HistoryRandom(seed)
     let world = try await World.primed()
     var scene = try InboxScene(world)
-    // Some came before: the outcomes of their rows are looked for in the later ones.
+    // Some arrived before: the outcomes of their rows are looked up in the later ones.
     try scene.fill(4, &dice)
     try await world.run(.ingest)
     try scene.fill(14, &dice)

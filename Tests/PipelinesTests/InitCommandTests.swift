@@ -97,7 +97,7 @@ import Testing
       ("token", ["--token-env", "TOKEN"], token),
       ("client", ["--client-secret-env", "SECRET", "--client-id", "init-app"], secret),
       ("refresh", ["--refresh-token-env", "REFRESH"], refresh),
-      ("sf", ["--target-org", "night"], path),
+      ("sf", ["--target-org", "field"], path),
       ("shared", ["--token-env", "TOKEN", "--user", "ada@example.com,ben@example.com"], token),
     ]
     for (name, words, variables) in logins {
@@ -161,14 +161,14 @@ import Testing
       ),
     ]
     for (words, status, part) in cases {
-      let run = try await initialise("night", words)
+      let run = try await initialise("field", words)
       #expect(run.status == status, "\(words): \(run.everything)")
       #expect(run.messages.contains(part), "\(words): \(part) in \(run.everything)")
       let left = (try? FileManager.default.subpathsOfDirectory(atPath: place)) ?? []
       #expect(left.filter { $0.hasSuffix(".json") } == [], "\(words)")
     }
-    let wrong = try await initialise("Night Shift", Self.jwt + ["--object", "Account"])
-    #expect(wrong.status == 4 && wrong.messages.contains("night-shift"), "\(wrong.everything)")
+    let wrong = try await initialise("Field Service", Self.jwt + ["--object", "Account"])
+    #expect(wrong.status == 4 && wrong.messages.contains("field-service"), "\(wrong.everything)")
   }
 
   @Test func `without the org, an app's files are used and init says so`() async throws {
@@ -186,7 +186,9 @@ import Testing
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
 
-  @Test func `at a terminal, init asks for what is missing, again if need be`() async throws {
+  @Test func `at a terminal, init asks for missing values, and repeats the question if necessary`()
+    async throws
+  {
     let key = world.directory.file("jwt.key")
     let answers = [
       "jtw", "jwt", key + ".pub", key, "ada", "ada@example.com", "", "Account; Contact",

@@ -8,7 +8,7 @@ import Returns
 import System
 import Testing
 
-/// What `keep` removes after each run, and what remains for later returns.
+/// What `keep` removes after each run, and what it keeps for later returns.
 @Suite struct KeepingTests {
   static let day: Int64 = 86_400_000
 
@@ -92,7 +92,9 @@ import Testing
     #expect(edits.first { $0.verdict == .conflict }?.detail.fields.first?.base != nil)
   }
 
-  @Test func `what cannot return is removed, and a late return has no base`() async throws {
+  @Test func `issued records that can no longer return are removed, and a late return has no base`()
+    async throws
+  {
     let device = try await scene.phone()
     try await night()
     try await night(days: 19)

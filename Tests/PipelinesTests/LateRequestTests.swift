@@ -214,7 +214,7 @@ import Testing
     try device.delete("accounts", id: account, now: world.org.now())
     try world.handBack(device, as: "ada-gone.sqlite")
     try await conflict(over: .collectionDelete, account)
-    // The other phone knows nothing of it.
+    // The other phone does not know about it.
     try world.rewrite(
       #""conditionalUpdates": false"#, #""conditionalUpdates": false, "returnOpenEdits": false"#)
     _ = try await world.runAllAsWritten()

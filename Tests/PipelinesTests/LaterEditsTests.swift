@@ -117,7 +117,7 @@ import Testing
     #expect(try phone(id) == before)
   }
 
-  @Test func `a retry sends what nothing has replaced`() async throws {
+  @Test func `a retry sends edits that were not replaced`() async throws {
     let device = try await world.primed("ada")
     let id = try sharedAccount(device)
     try world.org.unshare(id, from: "ada@example.com")

@@ -153,7 +153,7 @@ import Testing
     #expect(try world.record("Account", foreign)["Name"] != "666")
   }
 
-  @Test func `a device may change what an earlier generation issued`() async throws {
+  @Test func `a device may change records that an earlier generation issued`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     // Cleo's account, which ada can no longer see.
@@ -169,7 +169,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
 
-  @Test func `a device may refer to what an earlier generation issued`() async throws {
+  @Test func `a device may refer to records that an earlier generation issued`() async throws {
     let world = try Self.world()
     let device = try await world.primed("ada")
     let account = try #require(

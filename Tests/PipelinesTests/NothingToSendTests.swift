@@ -29,7 +29,7 @@ import Testing
   /// Row 0 has only flags; in row 1 only fields were edited that are not sent, in row 2 a field
   /// that is sent.
   @Test(arguments: ["deleted", "merged", "hidden"], [false, true])
-  func `what no one edited is not restored and needs no decision`(
+  func `a record without edits is not restored and needs no decision`(
     _ fate: String, _ overwrites: Bool
   ) async throws {
     let scene = try DecisionScene()

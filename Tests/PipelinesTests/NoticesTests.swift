@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a single stage, or one user's run, does not count as a whole run`() async throws {
+  @Test func `a single stage, or one user's run, does not count as a full run`() async throws {
     let path = directory.file("demo.prom")
     let world = try world("\"report\": {\"metricsFile\": \"\(path)\"}")
     for words in [
@@ -270,7 +270,7 @@ import Testing
     let silent = try await world.program(["run"])
     #expect(silent.status == 6)
     #expect(silent.messages.contains("notify.webhook could not be notified of the run's end: "))
-    #expect(!silent.messages.contains(server.url), "an address may bear a token")
+    #expect(!silent.messages.contains(server.url), "an address may contain a token")
   }
 
   @Test
@@ -424,7 +424,7 @@ import Testing
     let notices = try JSONValue(parsing: refused.output)["notices"]?.array ?? []
     #expect(notices.map { $0["told"] } == [true, false, true])
     #expect(notices[1] == ["target": "notify.webhook", "told": false, "answer": "it answers 404"])
-    #expect(!refused.everything.contains(server.url), "an address may bear a token")
+    #expect(!refused.everything.contains(server.url), "an address may contain a token")
     server.stop()
   }
 

@@ -64,7 +64,7 @@ import Testing
         with open(os.path.join(made, b"a", b"store.sqlite"), "wb") as f: f.write(b"x")
     def loop():
         one, two = name(), name(); os.symlink(one, two); os.symlink(two, one)
-    def beside(store, suffix, make):
+    def sibling(store, suffix, make):
         made = put(open(store, "rb").read(), plain=True)
         make(made + suffix)
     deep = "/".join(["d"] * 200) + "/store.sqlite"
@@ -91,7 +91,7 @@ import Testing
     left = list(stores)
     for suffix in (b"-journal", b"-wal"):
         for make in companions:
-            if left: makers.append(lambda s=left.pop(), x=suffix, m=make: beside(s, x, m))
+            if left: makers.append(lambda s=left.pop(), x=suffix, m=make: sibling(s, x, m))
     draw.shuffle(makers)
     for make in makers: make()
     print(json.dumps([n.decode("utf-8", "replace") for n in names]))
@@ -153,7 +153,7 @@ import Testing
     #expect(try Files.list(world.data.processing) == [])
     let quarantined = try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }
 
-    // Nothing is taken twice, and what stays in the inbox is reported again.
+    // No file is ingested twice, and files left in the inbox are reported again.
     let again = try await world.run(.ingest, .reconcile)
     #expect(again.returns.ingested == 0)
     #expect(again.verdicts == [:])
@@ -241,7 +241,8 @@ import Testing
     #expect(status.json["processing"]?.int == 1)
   }
 
-  @Test func `what an interrupted run had taken is ingested once by the next one`() async throws {
+  @Test func `returns that an interrupted run took are ingested once by the next run`() async throws
+  {
     let world = try await handedBack(phone: "+1 555 0166")
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)

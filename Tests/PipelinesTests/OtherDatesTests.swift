@@ -160,7 +160,7 @@ import Testing
   func `check reports a sync up with a date that no sync down fetches`(_ dates: Dates) throws {
     let world = try scene(dates).world
     let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: true).notes
-    let told = notes.filter { $0.contains("syncUpAccounts takes \(dates.up) for the date") }
-    #expect(told.count == (dates.up == dates.down ? 0 : 1), "\(notes)")
+    let note = "syncUpAccounts uses \(dates.up) as the modification date"
+    #expect(notes.filter { $0.contains(note) }.count == (dates.up == dates.down ? 0 : 1), "\(notes)")
   }
 }

@@ -167,7 +167,7 @@ import Testing
     #expect(!children.contains(families[0].child) && children.contains(families[1].child))
   }
 
-  @Test func `what a resumed run resolves is not in the bundle either`() async throws {
+  @Test func `edits that a resumed run resolves are not in the bundle either`() async throws {
     let made = try orders(2)
     let device = try await world.primed("ada")
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }

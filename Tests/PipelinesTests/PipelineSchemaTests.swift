@@ -128,7 +128,7 @@ import Testing
       (["stores", "0", "scope"], "users"), (["reconcile", "detectEdits"], "guess"),
       (["inbox", "acceptExpired"], "true"), (["org", "url"], ["env": "A", "file": "b"]),
     ] as [([String], JSONValue)])
-  func `the schema refuses what the reader refuses`(path: [String], value: JSONValue) throws {
+  func `the schema and the reader refuse the same files`(path: [String], value: JSONValue) throws {
     let broken = with(full, path[...], value)
     #expect(!schema.faults(broken).isEmpty)
     let before = try problems(full).count

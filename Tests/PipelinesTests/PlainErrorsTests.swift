@@ -4,7 +4,7 @@ import System
 import TestSupport
 import Testing
 
-/// One status for one kind of mistake, and words that say what to write instead.
+/// One exit status for each kind of mistake, and a message with the correct form.
 @Suite struct PlainErrorsTests {
   private let directory = TemporaryDirectory("plain-errors")
 
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a port that is taken is called so`() async throws {
+  @Test func `a port in use is reported as such`() async throws {
     let world = try World()
     let port = String(world.server.url.split(separator: ":").last ?? "")
     let run = try await attache(

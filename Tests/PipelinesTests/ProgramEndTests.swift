@@ -29,7 +29,7 @@ import Testing
     #expect(failures == [])
   }
 
-  @Test func `the program exits after the threads that it told to end`() async throws {
+  @Test func `the program exits after the threads that it stopped`() async throws {
     let world = try World()
     let log = world.directory.file("threads")
     let shim = try KillShim.threads.get().path

@@ -56,7 +56,7 @@ import Testing
     try Files.remove(scene.world.data.snapshot(ada))
     try await scene.world.run()
     #expect(try scene.world.data.generations(of: ada) == [2])
-    // The device is still compared with what the first one issued.
+    // The device is still compared with the first one's issued records.
     try scene.world.handBack(device, as: "ada.sqlite")
     let (verdicts, edits) = try await scene.night()
     #expect(verdicts == [.updated: 1])
@@ -203,7 +203,7 @@ import Testing
       run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
     let page = String(
       decoding: try Files.read(world.data.report(run.run) + "/report.html"), as: UTF8.self)
-    let place = try #require(page.firstRange(of: command)?.lowerBound)
+    let place = try #require(page.firstRange(of: command.suffix(16))?.lowerBound)
     #expect(place < (try #require(page.firstRange(of: "id=\"edit-")?.lowerBound ?? page.endIndex)))
     let named = command.replacing(called, with: world.called)
     let held = try await world.program(["reconcile"], [])

@@ -101,7 +101,7 @@ struct RecoveryDays {
     let name = "\(phones[place].user)-\(phones[place].handedBack).sqlite"
     try Files.makeDirectory(world.data.inbox("inbox"), intermediate: true)
     try world.handBack(phones[place].device, as: name)
-    story.append("\(phones[place].user) hands back \(name)")
+    story.append("\(phones[place].user) returns \(name)")
   }
 
   /// Installs the newest bundle if the app may; returns whether it did.

@@ -9,7 +9,7 @@ import System
 import TestSupport
 import Testing
 
-/// A ledger that does not know what was sent last, and later returns.
+/// A ledger that does not know the last sent edits, and later returns.
 @Suite struct RecoveryTests {
   let world: World
 
@@ -117,7 +117,9 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `what may have been sent overwrites nothing, even under OVERWRITE`() async throws {
+  @Test func `an edit that may have been sent overwrites nothing, even under OVERWRITE`()
+    async throws
+  {
     try world.overwriteAccounts()
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
@@ -145,7 +147,7 @@ import Testing
     let device = try await world.primed("ada")
     try create("Lindqvist", on: device)
     try world.loseLedger()
-    _ = world.org.create("Contact", ["LastName": "Somebody else"], as: try world.user("ada"))
+    _ = world.org.create("Contact", ["LastName": "Another contact"], as: try world.user("ada"))
     try world.recover()
     #expect(try await world.verdicts(device, as: "ada.sqlite") == [.created: 1])
   }
@@ -258,7 +260,7 @@ import Testing
     #expect(verdicts == [.updated: 1], "\(verdicts)")
   }
 
-  @Test func `a backup contains what cannot be rebuilt, and no stores`() async throws {
+  @Test func `a backup contains the state that cannot be rebuilt, and no stores`() async throws {
     let backup = try await world.runAndBackUp()
     #expect(try Files.status(backup).mode & 0o777 == 0o600)
     let listed = try tar("-tf", backup)

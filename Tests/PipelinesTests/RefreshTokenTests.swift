@@ -125,7 +125,7 @@ import Testing
     _ = try await run(world, token)
   }
 
-  @Test func `two processes that renew at once use no token twice`() async throws {
+  @Test func `two processes that renew at once do not use a token twice`() async throws {
     let world = try Self.world(Self.tokens, users: Self.csv)
     try table(world, ["ada", "ben"])
     let token = try world.server.refreshToken(

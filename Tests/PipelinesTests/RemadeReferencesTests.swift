@@ -55,7 +55,7 @@ import Testing
     #expect(try await scene.night(phone, as: "1.sqlite").verdicts == [.created: 1])
     let old = try scene.id(of: "Account", where: "Name", is: "Parent")
     try delete(old, scene)
-    // The child comes before its parent.
+    // The child is sent before its parent.
     try kid("first", of: local, on: phone, scene)
     let anew = try await scene.night(phone, as: "2.sqlite", edited: local, ["Website": "w"])
     #expect(anew.verdicts == [.created: 2])

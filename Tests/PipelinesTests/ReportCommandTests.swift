@@ -99,7 +99,7 @@ import Testing
     #expect(json["waiting"]?.array?.first?["kind"] == "returnQuarantined")
   }
 
-  @Test func `the report of an interrupted run shows what is known of it`() async throws {
+  @Test func `the report of an interrupted run shows its known results`() async throws {
     try await world.run()
     try collide()
     try await world.die { if case .editsSettled = $0 { true } else { false } }

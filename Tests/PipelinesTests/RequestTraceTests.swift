@@ -39,7 +39,7 @@ import Testing
       "\(text)")
   }
 
-  @Test func `colour is on a terminal or where it is asked for, and nowhere else`() async throws {
+  @Test func `colour is used only on a terminal or on request`() async throws {
     let world = try World()
     let plain = try await world.program(["status"])
     #expect(plain.status == 0 && !plain.output.contains("\u{1B}["), "\(plain.everything)")
@@ -57,7 +57,7 @@ import Testing
     #expect(wrong.status == 2 && wrong.messages.contains("did you mean \"always\"?"))
   }
 
-  @Test func `a dry run ends with words that nothing was done, said once`() async throws {
+  @Test func `a dry run ends with one message that nothing was done`() async throws {
     let world = try World()
     let run = try await world.program(["run"], ["--dry-run"])
     #expect(run.output.hasSuffix("dry run: nothing was sent or changed\n"), "\(run.output)")

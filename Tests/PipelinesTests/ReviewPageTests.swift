@@ -92,7 +92,7 @@ struct ReviewPageTests {
     try await scene.expectClosed()
   }
 
-  @Test func `long values are shortened on the page and sent whole`() async throws {
+  @Test func `long values are shortened on the page and sent in full`() async throws {
     let scene = try DecisionScene()
     let device = try await scene.world.primed("ada")
     let id = try scene.account(device, 0)

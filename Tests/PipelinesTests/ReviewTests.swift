@@ -284,7 +284,7 @@ import Testing
     let refused = try await page.post(
       "decide", ["decisions": [["edit": 1, "decision": "device"]]], status: 409)
     #expect(refused["message"] == "another run of this pipeline is active")
-    #expect(refused["fix"]?.string?.contains("wait until it ends") == true)
+    #expect(refused["fix"]?.string?.contains("wait until it finishes") == true)
     #expect(try scene.states() == [])
   }
 

@@ -85,7 +85,7 @@ import Testing
     try await edit(device, account, "first", leaves: [.updated: 1])
     try await edit(device, account, "second", leaves: [.updated: 1])
     #expect(try name(account) == "SECOND")
-    // What the newer one left is not taken for the older one's effect.
+    // The result of the newer one does not count as the older one's effect.
     #expect(try await scene.night().verdicts == [:])
     world.server.deliverHeld()
     #expect(try name(account) == "FIRST")

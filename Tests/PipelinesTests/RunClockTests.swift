@@ -132,7 +132,8 @@ import Testing
     #expect(try arrived == ledger.runs(limit: 1).first?.now)
   }
 
-  @Test func `what a recovery ingests again keeps its first date and order`() async throws {
+  @Test func `returns that a recovery ingests again keep their first date and order`() async throws
+  {
     let device = try await world.primed("ada")
     let accounts = try world.ids("accounts", on: device)
     try world.handBack(device, as: "one.sqlite", edited: accounts[0], ["Phone": "+1 555 0101"])
@@ -140,7 +141,7 @@ import Testing
     try world.handBack(device, as: "two.sqlite", edited: accounts[1], ["Phone": "+1 555 0102"])
     try await world.run()
     let times = try times()
-    // This machine's clock was years behind when the second one was taken.
+    // This machine's clock was years behind when the second one was ingested.
     for sha256 in try Files.list(world.data.done) {
       let path = world.data.done + "/" + sha256 + "/.return.json"
       let text = String(decoding: try Files.read(path), as: UTF8.self)

@@ -237,9 +237,9 @@ import Testing
 
   @Test func `an unknown user of a pipeline is refused with the nearest name`() async throws {
     let world = try World()
-    let run = try await world.program(["run"], ["--user", "adda@example.com"])
+    let run = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(run.status == 2)
-    #expect(run.messages.contains("adda@example.com is not a user of the pipeline"))
+    #expect(run.messages.contains("ada@exampel.com is not a user of the pipeline"))
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
@@ -249,7 +249,7 @@ import Testing
         #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
     }
     world.goAway()
-    let run = try await world.program(["run"], ["--user", "adda@example.com"])
+    let run = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(run.status == 2, "\(run.everything)")
     #expect(run.messages.contains("did you mean ada@example.com?"))
     #expect(!Files.exists(world.data.path))
@@ -260,7 +260,7 @@ import Testing
     (["run"], "PIPELINE is missing"), (["run", "p", "q"], "q"),
     (["run", "p", "--only", "pirme"], "prime"), (["run", "p", "--deadline", "0"], "at least 1"),
     (["statsu", "p"], "status"), (["run", "p", "--dry-rnu"], "--dry-run"),
-    (["reconcile", "retry", "p"], "RUN is missing"),
+    (["reconcile", "retry", "p"], "attache decide PIPELINE --retry"),
     (["org", "serve", "--port", "70000"], "65535"),
   ])
   func `a usage error is status 2, with a correction`(words: [String], hint: String) async throws {
@@ -282,6 +282,6 @@ extension Trait where Self == ConditionTrait {
   fileprivate static var asSomebodyElse: Self {
     .enabled(
       if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be somebody else")
+      "needs root and setpriv, to run as another user")
   }
 }

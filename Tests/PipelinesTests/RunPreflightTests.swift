@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a decision that is applied at once is checked against the org`(_ hasIntegration: Bool)
+  func `an immediately applied decision is checked in the org`(_ hasIntegration: Bool)
     async throws
   {
     let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
@@ -229,7 +229,7 @@ import Testing
 
   // MARK: cost
 
-  @Test func `objects are described in one request per user, and nowhere else`() async throws {
+  @Test func `objects are described in exactly one request per user`() async throws {
     let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
@@ -263,7 +263,8 @@ import Testing
     #expect(nights > 1)
   }
 
-  @Test func `a user who was cut off comes before users with a later turn`() async throws {
+  @Test func `a user who was interrupted is processed before users with a later turn`() async throws
+  {
     let world = try World()
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     try await run(world)

@@ -44,7 +44,7 @@ import Testing
     try world.org.moveClock(by: 86_400_000)
     try await world.run()
     #expect(try phone(account, "third") == "second")
-    // What is unchanged for longer than the overlap is not requested again.
+    // Records unchanged for longer than the overlap are not requested again.
     #expect(try await retrieves { try await world.run() } == 0)
   }
 

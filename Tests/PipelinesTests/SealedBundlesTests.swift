@@ -251,7 +251,7 @@ import Testing
 
   @Test(
     .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
-  func `SQLCipher opens what a pipeline issues`() async throws {
+  func `SQLCipher opens the stores that a pipeline issues`() async throws {
     let world = try Self.world()
     try await world.run(.prime, .pack)
     for platform in [Platform.ios, .android] {

@@ -89,7 +89,9 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit in a second soup keeps what the first one sent`(_ mode: String) async throws {
+  func `an edit in a second soup keeps the values that the first one sent`(_ mode: String)
+    async throws
+  {
     let world = try world(mode)
     let device = try await world.primed("ada")
     let id = try account(device, world)

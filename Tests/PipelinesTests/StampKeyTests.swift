@@ -70,7 +70,7 @@ import Testing
     #expect(error.code.hasPrefix("stamp-key."))
   }
 
-  @Test func `a lost ledger is not recreated next to what was published`() async throws {
+  @Test func `a lost ledger is not recreated next to published generations`() async throws {
     try await world.run()
     try world.loseLedger()
     for stages in [[], [Stage.ingest], [.pack]] {
@@ -143,7 +143,7 @@ import Testing
     #expect(error?.kind == .configuration)
     #expect(error?.code == "pipeline.twice")
     #expect(error?.description.contains(world.pipeline.file) == true)
-    // The first one has another name now, or is gone: it was moved.
+    // The first one was renamed or no longer exists: it was moved.
     let renamed = String(decoding: text, as: UTF8.self)
       .replacingOccurrences(of: #""name": "demo""#, with: #""name": "second""#)
     try DurableFile.write(Array(renamed.utf8), to: world.pipeline.file)

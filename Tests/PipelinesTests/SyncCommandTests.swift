@@ -102,7 +102,7 @@ import Testing
     #expect(records.compactMap { $0["outcome"]?.string }.sorted() == ["failed", "left"])
   }
 
-  @Test func `what could not be sent survives later records, run after run`() throws {
+  @Test func `edits that could not be sent survive later records in each run`() throws {
     let scene = try SyncScene(primed: "contacts")
     let own = try scene.ownIDs("contacts", "Contact")
     try scene.rename("contacts", own[0], "LastName", "here")

@@ -19,7 +19,7 @@ import Testing
     async throws
   {
     let world = try await UpWorld()
-    for night in UpNight.allCases {
+    for night in UpRun.allCases {
       let live = try await world.live(night)
       for scene in UpScene.all where scene.situation.night == night {
         #expect(live.requests[scene.soup] == scene.requests, "\(scene)")
@@ -73,7 +73,7 @@ enum UpKind: String, CaseIterable, Sendable {
 }
 
 /// A store that is sent separately; some answers are lost, after or before the org's commit.
-enum UpNight: String, CaseIterable, Sendable { case day, arrived, lost }
+enum UpRun: String, CaseIterable, Sendable { case day, arrived, lost }
 
 /// What a device has done, and what happens when it is sent.
 enum UpSituation: Hashable, Sendable {
@@ -89,7 +89,7 @@ enum UpSituation: Hashable, Sendable {
   /// Another user deleted the records meanwhile.
   case deletedOnServer
   /// No answer arrives.
-  case unanswered(Write, UpNight)
+  case unanswered(Write, UpRun)
   /// More changes than fit in a request.
   case many
   /// Records of two types in one soup.
@@ -106,7 +106,7 @@ enum UpSituation: Hashable, Sendable {
     if case .unanswered(let write, _) = self { write.rawValue } else { "\(self)" }
   }
 
-  var night: UpNight { if case .unanswered(_, let night) = self { night } else { .day } }
+  var night: UpRun { if case .unanswered(_, let night) = self { night } else { .day } }
 
   func suits(_ kind: UpKind) -> Bool {
     switch (self, kind) {
@@ -145,8 +145,8 @@ struct UpScene: Sendable, CustomStringConvertible {
   var soup: String { "\(kind.rawValue)_\(situation.name)" }
   var description: String { "\(soup) \(situation.night)" }
 
-  /// The outcomes of the changes of a night, by what the device did.
-  static func ends(of night: UpNight) -> [String: [String]] {
+  /// The outcomes of a run's changes, by soup.
+  static func ends(of night: UpRun) -> [String: [String]] {
     all.filter { $0.situation.night == night }.reduce(into: [:]) { $0[$1.soup] = $1.ends }
   }
 
@@ -217,17 +217,17 @@ struct UpScene: Sendable, CustomStringConvertible {
   }
 }
 
-/// A pipeline with a sync up for each scene, and a phone for each night of either journal.
+/// A pipeline with a sync up for each scene, and a phone for each run of either journal.
 final class UpWorld {
   /// The write requests with their numbers of records, and the outcome of each change, by soup.
-  typealias Night = (requests: [String: [String]], ends: [String: [String]])
+  typealias RunResult = (requests: [String: [String]], ends: [String: [String]])
 
   private let world: World
   private let isStrict: Bool
   private let admin: OrgUser
   private var devices: [String: Device] = [:]
 
-  /// Creates the records, primes the phones, and makes the changes of its night on each.
+  /// Creates the records, primes the phones, and makes the changes of its run on each.
   init(isStrict: Bool = false) async throws {
     self.isStrict = isStrict
     world = try World(file: Self.files.get().file("up.json")) {
@@ -353,7 +353,7 @@ final class UpWorld {
   // MARK: live store
 
   /// Runs the sync ups of a device's own store, twice if an answer was lost.
-  func live(_ night: UpNight) async throws -> Night {
+  func live(_ night: UpRun) async throws -> RunResult {
     let device = try #require(devices["live-\(night)"])
     let token = try world.server.token(for: "admin@example.com", app: "app")
     let client = try Salesforce.Org(
@@ -364,7 +364,7 @@ final class UpWorld {
     let manager = try await SyncManager(
       store: Store(opening: device.storePath), settings: settings
     ) { () async throws(Salesforce.OrgError) in try await client.session() }
-    var told: Night = ([:], [:])
+    var told: RunResult = ([:], [:])
     for scene in UpScene.all where scene.situation.night == night {
       try lapse()
       let before = world.server.log.count
@@ -388,7 +388,7 @@ final class UpWorld {
   /// Later writes are too late to have created the records of earlier ones.
   private func lapse() throws { try world.org.moveClock(by: 3_600_000) }
 
-  private func lose(_ count: Int, of night: UpNight) {
+  private func lose(_ count: Int, of night: UpRun) {
     guard night != .day else { return }
     world.server.faults.add(.writes, times: count, .drop(afterCommit: night == .arrived))
   }
@@ -415,7 +415,7 @@ final class UpWorld {
   // MARK: pipeline
 
   /// Returns a store and has the pipeline reconcile it, with the results that the scenes expect.
-  func expectReturned(_ night: UpNight) async throws {
+  func expectReturned(_ night: UpRun) async throws {
     let scenes = UpScene.all.filter { $0.situation.night == night }
     let source = "\(night).sqlite"
     try world.handBack(try #require(devices["returned-\(night)"]), as: source)
@@ -439,7 +439,7 @@ final class UpWorld {
 
   /// Checks that the org has each record once, with the device's values unless they were left or
   /// refused.
-  private func expectOrg(_ night: UpNight, _ device: String) throws {
+  private func expectOrg(_ night: UpRun, _ device: String) throws {
     func count(_ condition: String, _ type: String = "Account") throws -> Int {
       let soql = "SELECT Id FROM \(type) WHERE \(condition)"
       return try world.org.query(soql, as: admin, includeDeleted: false).totalSize

@@ -104,7 +104,7 @@ import Testing
     #expect(try world.org.query(children, as: world.user("admin")).totalSize == 2)
   }
 
-  @Test func `details of a master whose deletion a guard holds are held with it`() async throws {
+  @Test func `details of a master whose deletion exceeds a guard's limit also wait`() async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json")) {
       $0.replacing(
         "\"conditionalUpdates\":true",

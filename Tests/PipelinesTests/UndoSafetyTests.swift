@@ -38,7 +38,7 @@ import Testing
     return (try scene.id(of: "Account", where: "Name", is: "Quay"), run.run)
   }
 
-  // MARK: what stays
+  // MARK: what is kept
 
   @Test(arguments: [["Phone": "office"], ["Description": "office"]] as [JSONObject])
   func `a record that another user changed since is left as is`(_ fields: JSONObject) async throws {
@@ -165,7 +165,7 @@ import Testing
     #expect(undone.verdicts == [.notUndone: 1])
     #expect(
       try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
-    // The org still has what was sent.
+    // The org still has the sent values.
     #expect(try scene.edit(1, in: undone).detail.fields.map(\.server) == ["device"])
     scene.world.server.faults.removeAll()
     #expect(try scene.field("Phone", of: id) == "device")
@@ -234,7 +234,9 @@ import Testing
 
   // MARK: refusals
 
-  @Test func `an unknown name, and what cannot be undone, get one sentence`() async throws {
+  @Test func `an unknown name and a run that cannot be undone each get a one-sentence message`()
+    async throws
+  {
     let (_, _, run) = try await sent()
     func refusal(_ run: String, _ edits: [Int64] = []) -> PipelineError? {
       #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }

@@ -70,7 +70,7 @@ struct UndoScene {
   /// Undoes a run, is interrupted during one of its requests, and is resumed by the next run or by
   /// the same command.
   ///
-  /// What the org has done is not requested again.
+  /// Completed requests are not sent again.
   func undoDying(
     _ run: String, over requests: FaultMatch, edits: Int, isNightly: Bool
   ) async throws {

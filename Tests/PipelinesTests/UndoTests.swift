@@ -170,7 +170,10 @@ import Testing
     #expect(try scene.field("Phone", of: id) == "anew")
   }
 
-  @Test func `what an undo has restored over a decision is not overwritten unasked`() async throws {
+  @Test
+  func `a value that an undo restored over a decision is not overwritten without a new decision`()
+    async throws
+  {
     let (phone, id) = try await scene.primed()
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     try scene.office(id, ["Phone": "office"])
@@ -185,7 +188,7 @@ import Testing
       "accounts", id: id, ["Website": "https://later.example"], now: scene.world.org.now())
     #expect(try await scene.night(phone, as: "later.sqlite").verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "office")
-    // A value entered there is based on what it was once given, which another user has changed.
+    // A value entered there is based on its issued value, which another user has changed.
     let anew = try await scene.night(phone, as: "anew.sqlite", edited: id, ["Phone": "anew"])
     #expect(anew.verdicts == [.conflict: 1])
     #expect(try scene.field("Phone", of: id) == "office")

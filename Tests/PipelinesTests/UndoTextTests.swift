@@ -13,7 +13,7 @@ import Testing
       mask)
   }
 
-  @Test("the org's words may quote what is masked, and are not shown beside a mask")
+  @Test("a message of the org may quote a masked value, so a mask hides it")
   func masksWords() {
     var detail = OutcomeDetail.because("no account has the number 4711")
     detail.code = "INVALID_FIELD"
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("why nothing is undone is told beside a mask, too")
+  @Test("a mask does not hide why a change was not undone")
   func tellsReason() {
     let detail = OutcomeDetail.because("the record has been changed in the org")
     for verdict in [Verdict.notUndone, .notAttempted] {

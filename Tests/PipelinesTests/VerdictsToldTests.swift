@@ -52,7 +52,8 @@ import Testing
     #expect(try status().open.map(\.number) == [edit])
   }
 
-  @Test func `an edit held again is not new, and a resolved one is`() async throws {
+  @Test func `an edit that is again not attempted is not new, and a resolved one is`() async throws
+  {
     try await world.runFieldDay("ben")
     try world.org.setActive("ben@example.com", false)
     var runs: [RunSummary] = []
@@ -90,7 +91,7 @@ import Testing
     #expect(try Told(world).open(later.run).values.sorted() == ["conflict"])
   }
 
-  @Test func `what an interrupted run's report has shown is not new in the next one`() async throws
+  @Test func `verdicts in an interrupted run's report are not new in the next report`() async throws
   {
     try await world.runFieldDay()
     // Its report exists, whether the ledger knows it or not: the next run is a new one.

@@ -104,7 +104,7 @@ import Testing
     #expect(run.returns.quarantined == 0)
     #expect(run.verdicts[.updated] == 1)
     #expect(try Quarantine.list(world.data.quarantine) == [])
-    // What it returned before and left open is neither sent nor reported again.
+    // Earlier open edits of that device are neither sent nor reported again.
     let told = try Told(world, earlier: earlier)
     #expect(told.news(run.run).values.contains("updated"))
     #expect(!told.news(run.run).values.contains("conflict"))
@@ -133,7 +133,7 @@ import Testing
     #expect(first?["run"]?.string == "20261122T035646Z-6")
   }
 
-  @Test func `a run interrupted under the old version is resumed as a whole`() async throws {
+  @Test func `a run interrupted under the old version is resumed completely`() async throws {
     try change(
       """
       INSERT INTO run (number, id, pipeline, now_ms, started_ms, config_hash, host) VALUES

@@ -5,8 +5,8 @@ import Testing
 extension World {
   /// Interrupts a run at the first event that `isIt`: its files stay as they are at that moment.
   ///
-  /// The org is not reset, so the run is stopped between two requests, and sends no more. It primes
-  /// one snapshot after the other, so that nothing is written while its files are copied.
+  /// The org is not reset, so the run is stopped between two requests, and sends no others. It
+  /// primes one snapshot after the other, so that nothing is written while its files are copied.
   func die(
     _ stages: Stage..., at isIt: @escaping @Sendable (RunEvent) -> Bool
   ) async throws {

@@ -8,9 +8,9 @@ extension World {
     let script = """
       #!/bin/sh
       case "$*" in
-      "org display --target-org night --json")
+      "org display --target-org field --json")
         echo '{"status":0,"result":{"accessToken":"[REDACTED]","instanceUrl":"\(server.url)"}}';;
-      "org auth show-access-token --no-prompt --target-org night --json")
+      "org auth show-access-token --no-prompt --target-org field --json")
         echo '{"status":0,"result":{"accessToken":"\(token)"}}';;
       *) echo '{"status":1,"message":"no such alias"}'; exit 1;;
       esac

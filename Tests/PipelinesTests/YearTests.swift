@@ -8,9 +8,9 @@ import System
 import TestSupport
 import Testing
 
-/// A pipeline that runs night after night, with changes in the org and returning phones.
+/// A pipeline that runs daily, with changes in the org and returning phones.
 ///
-/// `make test` plays a few nights, `make soak` a year.
+/// `make test` plays a few runs, `make soak` a year.
 @Suite struct YearTests {
   private static let nights = CampaignSize.nights.count
   private static let day: Int64 = 86_400_000
@@ -18,8 +18,8 @@ import Testing
   /// No limit of `keep` is greater: from then on, as much is removed as is added.
   private static let settled = 70
 
-  /// The cost of a night, and the files after it.
-  private struct Night {
+  /// The cost of a run, and the files after it.
+  private struct DailyRun {
     var seconds = 0.0
     /// The size of the data directory in bytes, without the ledger, which keeps its rows forever.
     var disk: Int64 = 0
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `disk, time, files and memory stay constant over many runs`() async throws {
     var phones: [String: Device] = [:]
-    var nights: [Night] = []
+    var nights: [DailyRun] = []
     try await world.run()
     for number in 1...Self.nights {
       try world.org.moveClock(by: Self.day)
@@ -58,22 +58,22 @@ import Testing
       nights.append(night)
       if number % 30 == 0 || number == Self.nights { print(line(number, night)) }
       let keeps = try KeepWork.prune(world.pipeline, root: world.root, isDryRun: true)
-      #expect(keeps.going.isEmpty, "night \(number): \(keeps.going.prefix(3))")
+      #expect(keeps.going.isEmpty, "run \(number): \(keeps.going.prefix(3))")
     }
     try checkGenerations()
     checkFlat(nights)
   }
 
-  private func line(_ number: Int, _ night: Night) -> String {
+  private func line(_ number: Int, _ night: DailyRun) -> String {
     let parts = [
-      "YearTests: night \(number): \(String(format: "%.2f", night.seconds)) s",
+      "YearTests: run \(number): \(String(format: "%.2f", night.seconds)) s",
       "\(night.disk / 1024) KiB", "ledger \(night.ledger / 1024) KiB",
       "\(night.descriptors) files open", "\(Int(night.residentMiB)) MiB",
     ]
     return parts.joined(separator: ", ")
   }
 
-  // MARK: nights
+  // MARK: runs
 
   /// Other users change about one account of a hundred; the phones' users edit contacts.
   private func office(_ number: Int) throws {
@@ -85,10 +85,10 @@ import Testing
     }
   }
 
-  private func play() async throws -> Night {
+  private func play() async throws -> DailyRun {
     let start = Clock.monotonicNanoseconds()
     let summary = try await world.run()
-    var night = Night()
+    var night = DailyRun()
     night.seconds = Double(Clock.monotonicNanoseconds() - start) / 1e9
     #expect(summary.exitStatus == .done, "\(summary.verdicts) \(summary.warnings)")
     let use = try DiskUse.read(world.data)
@@ -113,7 +113,7 @@ import Testing
     // The previous one is discarded.
     try? Files.remove(world.directory.file("devices/\(name)-\(number - Self.names.count)"))
     _ = try phone.create(
-      "contacts", type: "Contact", ["LastName": .string("Met in night \(number)")],
+      "contacts", type: "Contact", ["LastName": .string("Met in run \(number)")],
       localID: "local_\(1_000_000 + number)", now: world.org.now())
     if number % 5 == 0,
       let id = try world.ids("contacts", on: phone).first(where: { !$0.hasPrefix("local") })
@@ -139,18 +139,18 @@ import Testing
   }
 
   /// Checks that in the steady state, the last third is like the one before.
-  private func checkFlat(_ nights: [Night]) {
+  private func checkFlat(_ nights: [DailyRun]) {
     guard nights.count > Self.settled + 60 else { return }
     let third = (nights.count - Self.settled) / 3
     let (before, last) = (nights.dropLast(third).suffix(third), nights.suffix(third))
-    func ratio(_ value: (Night) -> Double) -> Double {
+    func ratio(_ value: (DailyRun) -> Double) -> Double {
       let sorted = [before, last].map { $0.map(value).sorted() }
       return sorted[1][third / 2] / max(sorted[0][third / 2], 1e-9)
     }
     let (time, disk) = (ratio(\.seconds), ratio { Double($0.disk) })
     let (files, memory) = (ratio { Double($0.descriptors) }, ratio(\.residentMiB))
     print(
-      "YearTests: last third beside the one before: time \(time), disk \(disk), files \(files), memory \(memory)"
+      "YearTests: last third next to the previous third: time \(time), disk \(disk), files \(files), memory \(memory)"
     )
     #expect(time < 1.25)
     #expect(disk < 1.1)

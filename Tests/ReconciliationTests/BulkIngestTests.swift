@@ -96,7 +96,7 @@ struct BulkIngestTests {
   private static let verdicts =
     "conflict 1, created 17, deleted 5, failed 2, updated 7"
 
-  @Test func `bulk jobs give the same outcomes as requests`() async throws {
+  @Test func `bulk jobs have the same outcomes as requests`() async throws {
     let (bulk, plain) = (try Self.day(), try Self.day(bulkAbove: 1000))
     let bulkEnd = try End(bulk, try await bulk.run())
     let plainEnd = try End(plain, try await plain.run())
@@ -347,7 +347,7 @@ struct BulkIngestTests {
     #expect(try day.count("SELECT Id FROM Account") == 6)
   }
 
-  @Test func `an unreachable org is not taken for one that lost the job`() async throws {
+  @Test func `an unreachable org does not count as one that lost the job`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try Self.handBackFive(day)

@@ -44,7 +44,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     #expect(creates() == before + 1)
     for _ in 0..<2 {
-      // The window of the second request is over, and the org shows nothing of it either.
+      // The window of the second request has ended, and the org shows no sign of it either.
       _ = day.org.create("Contact", ["LastName": "Somebody"], as: day.ada)
       try day.org.moveClock(by: 86_400_000)
       #expect(day.verdicts(try await day.run()) == "unconfirmed 1")

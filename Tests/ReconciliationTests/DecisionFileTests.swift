@@ -273,7 +273,7 @@ struct DecisionFileTests {
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
   }
 
-  @Test func `the file of a long value stands for the value if it was shown or is set`()
+  @Test func `the file of a long value replaces the value if it was shown or is set`()
     throws
   {
     let long = JSONValue(String(repeating: "long ", count: 1000))

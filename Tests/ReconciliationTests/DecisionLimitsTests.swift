@@ -5,8 +5,8 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What an operator allows to be sent with other permissions than its user's: what was shown, and
-/// no more.
+/// If an operator allows an edit to be sent with another user's permissions, only the values that
+/// were shown are sent.
 struct DecisionLimitsTests {
   private let day: FieldDay
 
@@ -49,7 +49,7 @@ struct DecisionLimitsTests {
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
   }
 
-  @Test func `an allowed upsert shows what it overwrites, and overwrites nothing else`()
+  @Test func `an allowed upsert shows the values that it overwrites, and overwrites no others`()
     async throws
   {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])

@@ -5,7 +5,7 @@ import Reconciliation
 import SQLite
 import Testing
 
-/// What may be considered done, and what may not.
+/// Which writes may be considered done, and which may not.
 struct DoubtRulesTests {
   /// Loses an update of Phone to 2 before it arrives, and lets another user change the record
   /// before it is looked up.

@@ -7,7 +7,7 @@ import Testing
 /// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
   @Test(arguments: [true, false])
-  func `a create whose answer is lost is made once`(_ afterCommit: Bool) async throws {
+  func `a create whose answer is lost is done once`(_ afterCommit: Bool) async throws {
     let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "New", "Phone": "1"]),
@@ -55,7 +55,7 @@ struct DoubtTests {
     #expect(try day.record("Account", one)["Phone"] == "2")
   }
 
-  @Test func `the only partly matching record is taken, and reported`() async throws {
+  @Test func `the only partly matching record is adopted and reported`() async throws {
     let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")

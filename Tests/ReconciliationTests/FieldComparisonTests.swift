@@ -55,7 +55,7 @@ struct FieldComparisonTests {
     #expect(detail(facts).fields.map(\.name) == ["B"])
   }
 
-  @Test func `a conflict shows what either side changed`() {
+  @Test func `a conflict shows the changes of both sides`() {
     let facts = facts(
       .update, .leaveIfChanged, device: Self.device, issued: Self.issued, server: Self.both)
     #expect(verdict(facts) == .conflict)
@@ -63,7 +63,7 @@ struct FieldComparisonTests {
     #expect(detail(facts).fields.map(\.isConflicting) == [false, false])
   }
 
-  @Test func `the same new value on both sides is no contradiction`() {
+  @Test func `the same new value on both sides is not a conflict`() {
     let comparison = FieldComparison(
       device: ["A": "same", "B": "mine"],
       base: MergeBase(modificationDate: nil, fields: Self.issued),
@@ -246,7 +246,7 @@ struct FieldComparisonTests {
     #expect(other.base?.fields["A"] == .number("2"))
   }
 
-  @Test func `a device that synced since our write is compared with what it read`() {
+  @Test func `a device that synced since our write is compared with the record it read`() {
     let own = MergeBaseRule.OwnWrite(date: Self.old, fields: ["A": "ours"])
     let choice = choice(date: Self.new, own: own, serverDate: Self.new, server: Self.issued)
     #expect(choice.base?.fields == Self.issued)
@@ -270,7 +270,7 @@ struct FieldComparisonTests {
   @Test(arguments: [
     ("2026-01-01T12:00:00.000+0000", "before"), ("2026-01-02T12:00:00.000+0000", "after"),
   ])
-  func `a device's base is what it was issued before or after an operator's value`(
+  func `a device's base is the record issued before or after an operator's value`(
     _ date: String, _ given: String
   ) {
     var own = MergeBaseRule.OwnWrite(
@@ -332,10 +332,10 @@ struct FieldComparisonTests {
     let device: JSONObject = ["A": "a", "B": "mine"]
     var own = beside(dateBefore: middle, date: Self.new)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
-    // The device's own write left that state.
+    // The device's prior write left that state.
     own.ownDates = [middle]
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
-    // The values show what was issued.
+    // The values show the issued record.
     own.ownDates = []
     let issued = choice(device: device, issued: given(["A": "a"]), own: own, serverDate: Self.new)
     #expect(issued.date == Self.new)

@@ -266,7 +266,7 @@ struct LateWatchTests {
     #expect(try open() == [1])
   }
 
-  @Test func `the same request is not new while our last write stands`() async throws {
+  @Test func `the same request is not new while our last write is unchanged`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     try await night()

@@ -43,7 +43,7 @@ struct LedgerJournalTests {
   }
 
   @Test(arguments: [(MergeMode.leaveIfChanged, "deleted on server 1"), (.overwrite, "created 1")])
-  func `a record that is gone when its edit arrives is checked again`(
+  func `a record that is missing when its edit arrives is checked again`(
     _ mode: MergeMode, _ verdict: String
   ) async throws {
     let kind: RequestKind = mode == .overwrite ? .collectionUpdate : .composite
@@ -55,7 +55,8 @@ struct LedgerJournalTests {
 
   // MARK: several sync ups
 
-  @Test func `an edit that one sync up is refused is sent by another only as a whole`() async throws
+  @Test func `an edit that is refused for one sync up is sent by another only in full`()
+    async throws
   {
     let day = try FieldDay()
     day.rules = [

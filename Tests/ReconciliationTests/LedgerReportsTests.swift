@@ -88,7 +88,7 @@ struct LedgerReportsTests {
     try state.settle(number, run: run, Settlement(verdict))
   }
 
-  @Test func `the next report shows what an unwritten report was to show`() throws {
+  @Test func `the next report shows the verdicts of an unwritten report`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.conflict))
     try state.note(.userSkipped, "ada", [:], run: first)

@@ -113,7 +113,7 @@ struct OneUsersTroubleTests {
       try day.handBack([try day.edited(account: id, ["Phone": "2"])], user: user)
       ids.append(id)
     }
-    // The first request of each is held, and sent again.
+    // The first request of each is delayed, and sent again.
     day.server.faults.add(.writes, times: 2, .deliverLate(seconds: 1_000_000))
     #expect(day.verdicts(try await day.run()) == "updated 2")
     endAdasLogin(day)

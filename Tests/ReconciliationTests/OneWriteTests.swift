@@ -92,7 +92,7 @@ struct OneWriteTests {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
-    // The second retrieve reads back what was written.
+    // The second retrieve reads back the written records.
     let admin = day.admin
     day.server.faults.add(
       .kind(.retrieve), nth: 2, times: 1,

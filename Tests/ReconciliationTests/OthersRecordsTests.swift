@@ -154,7 +154,9 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `an older copy does not recreate what a device has sent`(_ isSamePhone: Bool) async throws {
+  func `an older copy does not recreate a record that a device has sent`(_ isSamePhone: Bool)
+    async throws
+  {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)

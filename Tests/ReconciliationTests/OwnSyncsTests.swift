@@ -41,7 +41,7 @@ struct OwnSyncsTests {
   }
 
   @Test(arguments: [nil, "another phone"], [true, false])
-  func `an edit of a record from the device's own sync is no update of that`(
+  func `an edit of a record from the device's own sync does not update that record`(
     _ install: String?, merges: Bool
   ) async throws {
     let day = try day(.leaveIfChanged, merges: merges)
@@ -60,7 +60,7 @@ struct OwnSyncsTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     if install == nil { return }
-    // The row's next edit is based on what was sent for it.
+    // The row's next edit is based on its sent values.
     try day.handBack(
       [try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")

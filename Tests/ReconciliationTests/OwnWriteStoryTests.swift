@@ -28,7 +28,7 @@ struct OwnWriteStoryTests {
     #expect(second.given["A"] == nil)
   }
 
-  @Test func `a device's issued value is what it had before its edit's first write`() throws {
+  @Test func `a device's issued value is the one before its edit's first write`() throws {
     func told(_ base: JSONValue, _ value: JSONValue) -> OutcomeDetail {
       var detail = OutcomeDetail()
       detail.fields = [FieldDifference(name: "A", base: base, device: value, server: base)]

@@ -103,7 +103,7 @@ struct OwnWritesTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     #expect(try day.record("Contact", id)["Email"]?.string == nil)
-    // A decision for the device sends what the device has entered since, and nothing else.
+    // A decision for the device sends only the values that the device has entered since.
     try day.state.decide([EditDecision(2, .device)], by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", id)["Email"] == "ada@lovelace.example")

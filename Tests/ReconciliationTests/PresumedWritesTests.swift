@@ -68,7 +68,7 @@ import Testing
     #expect(plan.first?.detail.code == "INSUFFICIENT_ACCESS_OR_READONLY")
   }
 
-  @Test func `a record that a run deletes is gone for later edits`() async throws {
+  @Test func `a record that a run deletes no longer exists for later edits`() async throws {
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack([try day.edited(account: id, [:], deleted: true)])
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an external ID is taken by another user's record, of this run or before`(
+  func `an external ID may belong to another user's record, of this run or earlier`(
     _ isThisNight: Bool
   ) async throws {
     day.rules = [

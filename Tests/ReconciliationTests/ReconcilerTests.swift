@@ -127,7 +127,7 @@ struct ReconcilerTests {
     #expect(try day.count("SELECT Id FROM Account") == 0)
   }
 
-  @Test func `our own write is not a conflict on a later return`() async throws {
+  @Test func `a prior write is not a conflict on a later return`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
@@ -256,7 +256,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a dry run sends nothing and predicts what a run does`() async throws {
+  @Test func `a dry run sends nothing and predicts a run's outcome`() async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two", "Phone": "1"])
@@ -376,7 +376,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `an owner set by the device stays, whoever sends`() async throws {
+  @Test func `an owner set by the device stays, whichever user sends the edit`() async throws {
     let day = try FieldDay()
     day.options.sendAs = .integration
     day.issued = [day.ben.id]

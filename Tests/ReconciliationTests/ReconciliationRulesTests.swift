@@ -19,7 +19,7 @@ struct ReconciliationRulesTests {
     #expect(try day.details().first?.fields.map(\.name) == ["Industry"])
   }
 
-  @Test func `the last of our own writes is the base, not the first`() async throws {
+  @Test func `the last of our prior writes is the base, not the first`() async throws {
     let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     for (handback, phone) in [(Int64(1), "2"), (2, "3"), (3, "2")] {

@@ -45,13 +45,13 @@ struct RefusedCreatesTests {
     #expect(try day.state.unsettledEdits().isEmpty)
     let detail = try #require(try day.details().first { $0.recordID == existing })
     #expect(Set(detail.fields.map(\.name)).isSuperset(of: ["Name", "Phone"]))
-    // The device's next edit goes there, with nothing else.
+    // Only the device's next edit is sent there.
     #expect(try await day.verdicts([try later(["Phone": "2"])], handback: 2) == "updated 1")
     #expect(try day.record("Account", existing)["Phone"] == "2")
     #expect(try day.record("Account", existing)["Name"] == "Acme Inc.")
   }
 
-  @Test func `a run interrupted while settling the named record changes nothing`() async throws {
+  @Test func `a run interrupted while applying the named record changes nothing`() async throws {
     try decide(1, .record(existing))
     try day.state.connection.run(
       """

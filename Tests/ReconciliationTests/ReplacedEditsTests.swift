@@ -32,7 +32,7 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  @Test func `an unconfirmed edit that is gone from its device is not sent`() async throws {
+  @Test func `an unconfirmed edit that its device no longer has is not sent`() async throws {
     let day = try FieldDay()
     let (id, _) = try await doubtful(day, handback: 1)
     try day.handBack([], handback: 2)

@@ -24,7 +24,7 @@ import Testing
       records: number * 1000, seconds: Double(number) / 2)
   }
 
-  @Test func `the chart has a bar for each run, and its numbers beside it`() async throws {
+  @Test func `the chart has a bar for each run, with its numbers next to it`() async throws {
     let text = String(decoding: try Files.read(try await write("demo", Self.runs)), as: UTF8.self)
     #expect(text.contains("The 29 runs before this one"))
     #expect(text.ranges(of: "<svg ").count == 4)

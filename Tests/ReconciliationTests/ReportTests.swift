@@ -36,7 +36,7 @@ struct ReportTests {
     String(decoding: try format.bytes(file ?? format.files[0], model, options), as: UTF8.self)
   }
 
-  /// Every file of a format as it is.
+  /// The unchanged files of a format.
   private static func files(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
   ) throws -> [String] {
@@ -217,7 +217,7 @@ struct ReportTests {
     #expect(!model.usernames.values.contains("Grace Hopper"))
   }
 
-  @Test func `totals, the timeline and what a guard holds are on the page`() async throws {
+  @Test func `totals, the timeline and the edits held by a guard are on the page`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.noteLabel("Customer", of: "Account")

@@ -16,7 +16,7 @@ struct ReturnTests {
     #expect(try fixture.verdicts() == ["open -"])
   }
 
-  @Test func `a later return supersedes what it changed and what it no longer has`() throws {
+  @Test func `a later return supersedes edits that it changed or no longer has`() throws {
     let fixture = try F()
     try fixture.record(
       "a", install: "A", handback: 1,

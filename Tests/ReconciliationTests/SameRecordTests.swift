@@ -107,7 +107,9 @@ struct SameRecordTests {
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 
-  @Test func `if both are decided at once one is sent, the other asked again`() async throws {
+  @Test func `if both are decided at once, one is sent and the other needs a new decision`()
+    async throws
+  {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "an operator")

@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a conflict in one field is not settled by the second sync up's`(mode: MergeMode)
+  func `a conflict in one field is not resolved by the second sync up's`(mode: MergeMode)
     async throws
   {
     for changes in [["Phone": "2"], ["Phone": "2", "Fax": "2"]] as [JSONObject] {
@@ -58,7 +58,9 @@ import Testing
     }
   }
 
-  @Test func `an edit that the second sends as a whole is taken from the first`() async throws {
+  @Test func `an edit that the second sync up can send in full is not sent by the first`()
+    async throws
+  {
     lists(.leaveIfChanged, .overwrite, ["Phone", "Fax"])
     try handBack(["Phone": "2", "Fax": "2"], office: ["Phone": "office"])
     #expect(try await run().verdicts == "updated 1")

@@ -119,7 +119,7 @@ struct ThreeWayRuleTests {
   }
 
   @Test(arguments: [SyncOperation.update, .delete], MergeMode.allCases)
-  func `an edit's step follows from what both sides did`(
+  func `an edit's step follows from the changes of both sides`(
     _ operation: SyncOperation, _ mode: MergeMode
   ) {
     for server in Row.Server.allCases {
@@ -162,7 +162,7 @@ struct ThreeWayRuleTests {
       expected: "send upsert, created"),
     Case(name: "made and deleted there", facts: facts(.dropLocally), expected: "unchanged"),
     Case(
-      name: "a listed field that was never given to the device is no change of others",
+      name: "a listed field that the device was never issued is not a change by others",
       facts: facts(
         .update, device: ["A": "device"], base: ["A": "a"],
         server: .alive(date: old, fields: ["A": "a", "B": "theirs"])),
@@ -180,13 +180,13 @@ struct ThreeWayRuleTests {
         server: .alive(date: old, fields: ["A": "\u{E9}", "B": "b"])),
       expected: "send update if unmodified since \(old), updated"),
     Case(
-      name: "what another row of the device sent is no change of others",
+      name: "a value that another row of the device sent is not a change by others",
       facts: facts(
         .update, server: .alive(date: new, fields: ["A": "a", "B": "ours"]),
         own: .init(date: new, fields: [:], left: ["B": "ours"])),
       expected: "send update if unmodified since \(new), updated"),
     Case(
-      name: "nor in the second of the base",
+      name: "also in the second of the base",
       facts: facts(
         .update, server: .alive(date: old, fields: ["A": "a", "B": "ours"]),
         own: .init(date: old, fields: [:], left: ["B": "ours"])),
@@ -200,12 +200,12 @@ struct ThreeWayRuleTests {
       name: "an element without a date is sent", facts: facts(.update, base: nil, date: nil),
       expected: "send update, updated, no base"),
     Case(
-      name: "what our own write left is no conflict",
+      name: "the values of our prior write do not conflict",
       facts: facts(
         .update, server: moved, own: .init(date: new, fields: ["A": "server", "B": "b"])),
       expected: "send update if unmodified since \(new), updated"),
     Case(
-      name: "what somebody wrote after us is one",
+      name: "a write by another user after ours conflicts",
       facts: facts(
         .update, server: .alive(date: "2026-01-03T00:00:00.000Z", fields: ["A": "they"]),
         own: .init(date: new, fields: ["A": "server"])),
@@ -221,7 +221,7 @@ struct ThreeWayRuleTests {
         own: .init(date: new, fields: untouched, sent: untouched)),
       expected: "send create, created"),
     Case(
-      name: "and what the device put back after our own write",
+      name: "and a value that the device reverted after our prior write",
       facts: facts(
         .update, .overwrite, device: untouched, server: .deleted,
         own: .init(date: new, fields: ["A": "device"], sent: ["A": "device"])),

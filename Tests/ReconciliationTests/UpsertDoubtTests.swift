@@ -144,7 +144,7 @@ struct UpsertDoubtTests {
       let wasRemade = row.office == .deletes && row.mode == .overwrite
       #expect((wasRemade ? detail.otherID : detail.recordID) == id)
     }
-    // The edit lists what is overwritten or left.
+    // The edit lists the values that are overwritten or left.
     if row.office == .makes || row.stood && row.office == .nothing {
       let name = detail.fields.first { $0.name == "Name" }
       #expect(name?.server == "Office")

@@ -37,7 +37,9 @@ struct UsersWhoLeftTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  @Test func `the org's side is taken for a conflict of a user who cannot log in`() async throws {
+  @Test func `a conflict of a user who cannot log in can be resolved with the org's values`()
+    async throws
+  {
     let day = try FieldDay()
     let id = try handedBack(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -85,7 +87,7 @@ struct UsersWhoLeftTests {
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
-    // The integration user sends what the departed user was issued.
+    // The integration user sends edits of records issued to the departed user.
     day.options.onInactiveUser = .integration
     day.issued = [id]
     #expect(day.verdicts(try await day.run()) == "updated 1")

@@ -16,7 +16,7 @@ struct VerdictTests {
     #expect(Verdict.allCases.filter(\.isWritten) == [.created, .updated, .deleted])
   }
 
-  @Test func `verdicts for an operator are told from those that only inform`() {
+  @Test func `verdicts that need an operator are separate from those that only inform`() {
     #expect(
       Finding.Kind.allCases.filter { !$0.wantsPerson } == [.returnAccepted, .returnKnown, .warning])
   }

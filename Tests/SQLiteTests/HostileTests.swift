@@ -217,7 +217,7 @@ import Testing
     #expect(throws: SQLiteError.self) { try Connection.hostile(link) }
     #expect(throws: SQLiteError.self) { try Connection.hostile(directory.path) }
     let text = directory.file("text.db")
-    try Data("this is no database at all, it is a letter".utf8).write(to: URL(filePath: text))
+    try Data("this is a letter, not a database".utf8).write(to: URL(filePath: text))
     let error = #expect(throws: SQLiteError.self) { try Connection.hostile(text) }
     #expect(error?.isDamage == true)
   }

@@ -40,7 +40,7 @@ struct InFlightRunTests {
     #expect(started == [0, 1, 2, 3, 4])
   }
 
-  @Test func `settle is called before each start and before each wait`() async {
+  @Test func `the closing step runs before each start and before each wait`() async {
     var lines: [String] = []
     var number = 0
     await #expect(throws: Trouble.self) {

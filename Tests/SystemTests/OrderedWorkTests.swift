@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [2, 4])
-  func `a failure beside other items is retried alone, and the others after it`(_ atOnce: Int)
+  func `an item that fails together with others is retried alone, then the others`(_ atOnce: Int)
     async throws
   {
     let load = Locked(Load())
@@ -83,7 +83,7 @@ import Testing
         defer { load.now -= 1 }
         return load.now
       }
-      // Item 5 fails beside others, and item 11 fails once even alone.
+      // Item 5 fails together with others, and item 11 fails once even alone.
       let fails = item == 5 && beside > 1 && isFirst || item == 11 && isFirst
       if !isFirst, [5, 11].contains(item) { load.withLock { $0.most = max($0.most, beside) } }
       return fails || sum == -1 ? -1 - item : item

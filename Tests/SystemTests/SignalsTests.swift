@@ -19,7 +19,7 @@ import Testing
       if seen.count == 2 { break }
     }
     #expect(seen == [SIGHUP, SIGHUP + 100])
-    // A late listener is told at once of earlier signals, except for those that ended other work.
+    // A late listener receives earlier signals at once, except for those that ended other work.
     let late = Locked<[Int32]>([])
     Signals.onTermination { _ in late.withLock { $0.append(-1) } }
     Signals.onTermination(after: 1) { number in late.withLock { $0.append(-number) } }

@@ -102,15 +102,6 @@ import Testing
     "Sources/Reconciliation/HTMLReport+Style.swift",
     "Sources/Review/ReviewPage+Script.swift",
     "Sources/Review/ReviewPage+Style.swift",
-    "Tests/ArgumentsTests",
-    "Tests/BundlesTests",
-    "Tests/JSONTests",
-    "Tests/MobileSyncTests",
-    "Tests/PipelinesTests",
-    "Tests/ReconciliationTests",
-    "Tests/RehearsalTests",
-    "Tests/SQLiteTests",
-    "Tests/SystemTests",
   ]
 
   /// Every sentence of the repository, by its file.

@@ -137,7 +137,7 @@ final class Strike {
         try connection.transaction { try Files.copy(path, to: copy) }
         happening.withLock { $0 = true }
       })
-    // The org may still process the request; the program is gone and sends no more.
+    // The org may still process the request; the program has stopped and sends nothing else.
     faults.add(match, nth: mishap.nth, .drop(afterCommit: mishap.salt % 2 == 0))
     faults.add(match, nth: mishap.nth + 1, times: 10_000, .drop(afterCommit: false))
   }

@@ -192,7 +192,7 @@ import Testing
     #expect(await run.lastState.maxTimeStamp > 0)
   }
 
-  @Test func `LEAVE_IF_CHANGED skips what is changed on the device`() async throws {
+  @Test func `LEAVE_IF_CHANGED skips records that are changed on the device`() async throws {
     let (store, ids) = try await Self.store(count: 3)
     try await store.rename([ids[0]])
     let run = try await store.manager.syncDown(

@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `an interrupted run is made up for by the next one`(
+  func `the next run catches up on an interrupted one`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))

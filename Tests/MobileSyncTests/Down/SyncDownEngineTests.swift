@@ -349,7 +349,9 @@ private final class FailingSink: RecordSink {
       asked: asked.map { RecordIDSet($0.map(Self.id)) })
   }
 
-  @Test func `a list of all ids removes what it lacks, and fetches new records`() async throws {
+  @Test func `a list of all IDs removes records that it lacks, and fetches new records`()
+    async throws
+  {
     try put(Self.id(1))
     try put(Self.id(2))
     try put(Self.id(3), dirty: true)

@@ -107,7 +107,7 @@ import Testing
     #expect(try await store.manager.syncs().map(\.soupName) == ["accounts"])
   }
 
-  @Test func `a definition stored by a device is no difference`() async throws {
+  @Test func `a definition stored by a device does not count as changed`() async throws {
     let store = try await ManagedStore(.android)
     let manager = store.manager
     try await manager.withStore { store in

@@ -25,7 +25,8 @@ import Testing
 
   // SDK: testCleanResyncGhostsWithMultipleSyncs (11)
   @Test(arguments: Platform.allCases)
-  func `cleaning one sync keeps what another one fetched`(_ platform: Platform) async throws {
+  func `cleaning one sync keeps records that another one fetched`(_ platform: Platform) async throws
+  {
     let (store, ids) = try await ManagedStore.with(accounts: 6, platform)
     let manager = store.manager
     let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2]))))
@@ -167,7 +168,7 @@ import Testing
     #expect(try await store.elements().count == 3)
   }
 
-  @Test func `a custom target that does not know what is deleted cleans nothing`() async throws {
+  @Test func `a custom target that does not know deleted records cleans nothing`() async throws {
     let target = GatedTarget(3)
     let store = try await ManagedStore(customTargets: target.targets())
     let run = try await store.manager.syncDown(GatedTarget.target())

@@ -67,7 +67,7 @@ import Testing
 
   // SDK: testStopResumeSingleSyncDown (22), testStopRestartSingleSyncDown (22)
   @Test(arguments: Platform.allCases)
-  func `a stopped sync keeps what it has and resumes there`(_ platform: Platform) async throws {
+  func `a stopped sync keeps its records and resumes there`(_ platform: Platform) async throws {
     let gate = PageGate(closedAt: 5)
     let target = GatedTarget(10, gate: gate)
     let store = try await store(platform, target.targets())

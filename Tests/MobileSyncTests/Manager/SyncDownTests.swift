@@ -13,7 +13,7 @@ import Testing
   func `an unknown id or name has no state`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     #expect(try await store.manager.syncStatus(id: -1) == nil)
-    #expect(try await store.manager.syncStatus(named: "nobody") == nil)
+    #expect(try await store.manager.syncStatus(named: "unknown") == nil)
   }
 
   // SDK: testSyncDown (2)
@@ -94,10 +94,10 @@ import Testing
   @Test func `running an unknown sync fails with the SDK's message`() async throws {
     let store = try await ManagedStore()
     let error = await #expect(throws: SyncError.self) {
-      _ = try await store.manager.reSync(named: "nobody")
+      _ = try await store.manager.reSync(named: "unknown")
     }
     #expect(error?.code == .unknownSync)
-    #expect(error?.message == "Sync nobody does not exist")
+    #expect(error?.message == "Sync unknown does not exist")
     await #expect(throws: SyncError.self) { _ = try await store.manager.reSync(id: 7) }
   }
 

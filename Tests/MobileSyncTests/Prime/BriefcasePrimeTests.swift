@@ -80,7 +80,7 @@ import Testing
     #expect(org.requests(.priming) == 3)
   }
 
-  @Test func `a change right before a prime is retrieved once more, only once`() async throws {
+  @Test func `a change right before a prime is retrieved again, but only once`() async throws {
     let (org, ids, _) = try Self.org(accounts: 6)
     let snapshot = Self.snapshot(org)
     snapshot.overlapSeconds = 300

@@ -168,7 +168,7 @@ import Testing
     #expect(org.requests(.bulkResults) - before == 3)
   }
 
-  @Test func `the next run fetches what changed since the job started`() async throws {
+  @Test func `the next run fetches records that changed since the job started`() async throws {
     let org = try filled()
     let snapshot = try await snapshot(org).primed()
     try org.org.moveClock(by: 60_000)
@@ -205,7 +205,7 @@ import Testing
       })
   }
 
-  @Test func `a live store's next sync fetches what changed during a job`() async throws {
+  @Test func `a live store's next sync fetches records that changed during a job`() async throws {
     let org = try SyncedOrg { $0.bulkRuns = 1 }
     try org.org.seedBulk(object: "Account", count: 4500, owner: "admin@example.com")
     var settings = SyncSettings(overlapSeconds: 0)
@@ -237,7 +237,7 @@ import Testing
     "SELECT Id, Name, BillingAddress FROM Account", "SELECT Id, toLabel(Industry) FROM Account",
     "SELECT Id, Name, (SELECT Id FROM Contacts) FROM Account",
   ])
-  func `what only a query supports is read by pages`(_ query: String) async throws {
+  func `queries that a job does not support are read by pages`(_ query: String) async throws {
     let org = try filled()
     let snapshot = snapshot(org, query)
     let outcome = try await snapshot.prime()

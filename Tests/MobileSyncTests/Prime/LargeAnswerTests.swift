@@ -43,7 +43,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a query continues with smaller pages after what it has`() async throws {
+  @Test func `a query continues with smaller pages after the records it has`() async throws {
     let (org, ids) = try org(900, text: "short")
     org.answerLimit = 60_000
     let snapshot = soql(org)

@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `what another sync keeps does not count for the guard`() async throws {
+  @Test func `records that another sync keeps do not count for the guard`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     for number in 0..<20 {
@@ -308,7 +308,9 @@ import Testing
   // MARK: Live stores
 
   @Test(arguments: Platform.allCases)
-  func `a live store keeps what another of its syncs selects`(_ platform: Platform) async throws {
+  func `a live store keeps records that another of its syncs selects`(_ platform: Platform)
+    async throws
+  {
     let store = try await ManagedStore(platform)
     let (org, manager) = (store.org, store.manager)
     let (gone, contacts) = try Self.account(org, "Kay", "Low")

@@ -154,7 +154,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a briefcase refetches what another sync removed as its ghost`() async throws {
+  @Test func `a briefcase refetches records that another sync removed as ghosts`() async throws {
     let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let contact = try org.make("Contact", ["LastName": "One", "AccountId": .string(account)])

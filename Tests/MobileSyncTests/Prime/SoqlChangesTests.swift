@@ -138,7 +138,7 @@ import Testing
     #"{"records":[{"Id":"1"}]}"#, #"{"records":[{"Id":"1","IsDeleted":"no"}]}"#,
     #"{"records":[{"IsDeleted":false}]}"#, "[]", "x",
   ])
-  func `a page that does not show what is deleted is refused`(_ page: String) {
+  func `a page that does not show deleted rows is refused`(_ page: String) {
     #expect(throws: SyncError.self) {
       try DeletedRows(idField: "Id", cutsMember: true).split(Array(page.utf8))
     }

@@ -128,7 +128,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == [ids[0], ids[2]].sorted())
   }
 
-  @Test func `the guard keeps what exceeds it`() async throws {
+  @Test func `the guard keeps records above its limit`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 30)
     let snapshot = try await snapshot(org).primed()
     for id in ids[0..<11] { try org.delete(id) }

@@ -114,7 +114,8 @@ import Testing
 
   // MARK: refresh
 
-  @Test func `a refresh updates what an earlier sync put into the same soup`() async throws {
+  @Test func `a refresh updates records that an earlier sync put into the same soup`() async throws
+  {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
     let target = SyncTarget.refresh(
       RefreshTarget(

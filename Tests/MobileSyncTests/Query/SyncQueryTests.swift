@@ -54,7 +54,7 @@ import Testing
   }
 
   // SDK: testAddMissingFieldsAndOrderByToSOQLTarget (42)
-  @Test func `what a sync needs is added to the query`() throws {
+  @Test func `fields that a sync needs are added to the query`() throws {
     #expect(
       try SyncQuery("SELECT FirstName, LastName FROM Contact").stored
         == "select Id,LastModifiedDate,FirstName, LastName from Contact order by LastModifiedDate")

@@ -176,7 +176,7 @@ private final class TestTarget: CustomSyncUpTarget {
     }
   }
 
-  @Test func `a custom target recreates only what it knows to be deleted`() async throws {
+  @Test func `a custom target recreates only records that it knows to be deleted`() async throws {
     final class Absent: CustomSyncUpTarget {
       let date: RecordModificationDate
       init(_ date: RecordModificationDate) { self.date = date }

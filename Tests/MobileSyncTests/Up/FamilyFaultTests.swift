@@ -93,7 +93,7 @@ import Testing
     try await checkEqual(store, accounts: 1, contacts: 2)
   }
 
-  @Test func `a tree that may still be in transit waits as a whole`() async throws {
+  @Test func `a tree that may still be in transit waits completely`() async throws {
     let store = try await ManagedStore(
       settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 3600))
     let account = try await store.createAccounts(["A"])

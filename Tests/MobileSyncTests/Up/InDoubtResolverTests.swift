@@ -50,7 +50,7 @@ struct InDoubtResolverTests {
     case .notDone(let standing):
       return standing.map { "not done, there is \($0["Id"]?.string ?? "")" } ?? "not done"
     case .unclear(_, let ids): return "unclear \(ids.count)"
-    case .atWork: return "at work"
+    case .atWork: return "running"
     }
   }
 
@@ -98,7 +98,8 @@ struct InDoubtResolverTests {
 
   // MARK: Upserts
 
-  @Test func `an upsert has made the record that its sender created with the external id since`()
+  @Test
+  func `an upsert created the record if its sender has created it with the external ID since`()
     async throws
   {
     let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
@@ -136,7 +137,7 @@ struct InDoubtResolverTests {
     #expect(try await found(unknown) == "not done, there is \(id)")
   }
 
-  @Test func `an upsert has updated the record that has what was sent`() async throws {
+  @Test func `an upsert updated the record if it has the sent values`() async throws {
     let id = try org.make(
       "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     let upsert = write(.upsert, ["Name": "device"], key: "E1")
@@ -158,7 +159,7 @@ struct InDoubtResolverTests {
 
   // MARK: Creates
 
-  @Test func `a create with a correlation field has made the record with its value`() async throws {
+  @Test func `a create with a correlation field created the record with its value`() async throws {
     let create = write(.create, ["Name": "A"], key: "E1")
     #expect(try await found(create) == "not done")
     let first = try org.make("Account", ["Name": "A", "External_Id__c": "E1"])
@@ -170,7 +171,7 @@ struct InDoubtResolverTests {
     #expect(try await found(create) == "created \(second)")
   }
 
-  @Test func `only another create of the same object and sender may own what is found`()
+  @Test func `a found record may belong only to another create of the same object and sender`()
     async throws
   {
     let create = write(.create, ["Name": "A", "Phone": "1"])
@@ -238,7 +239,7 @@ struct InDoubtResolverTests {
   }
 
   @Test
-  func `a late request has made only a record with all its values that matches no other`()
+  func `a late request created a record only if it has all its values and matches no other`()
     async throws
   {
     let create = write(.create, ["Name": "A", "Phone": "1"])

@@ -121,7 +121,7 @@ import Testing
       "p again, 1 update+, 2 again+, 3 update+, 4 create+"
     ),
   ])
-  func `a second request recreates what is deleted, and no more`(
+  func `a second request recreates only deleted records`(
     _ children: [String], _ refused: [Int64], _ deleted: [Int64], _ remakesParent: Bool,
     _ items: String
   ) throws {

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `our own write is no conflict the next time`(_ up: UpCase) async throws {
+  func `a prior write of the sync is not a conflict the next time`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(2)
     try await store.createAccounts(["A"])
@@ -45,7 +45,7 @@ import Testing
     for id in ids { #expect(try store.serverDescription(id) == "round 2") }
   }
 
-  @Test func `without fresh dates our own write is a conflict, as in the SDK`()
+  @Test func `without fresh dates a prior write is a conflict, as in the SDK`()
     async throws
   {
     let settings = SyncSettings(overlapSeconds: 0, refreshesDates: false)

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [true, false])
-  func `a create whose response was lost is made once, whether it arrived or not`(
+  func `a create whose response was lost is done once, whether it arrived or not`(
     _ up: UpCase, _ afterCommit: Bool
   ) async throws {
     let store = try await ManagedStore(up)
@@ -234,7 +234,7 @@ import Testing
     #expect(end.report.records.allSatisfy { $0.outcome == .sent })
     #expect(try await store.dirty().isEmpty)
     #expect(try await marks(store) == 0)
-    // The date is the new one, so the next edit is no conflict either.
+    // The date is the new one, so the next edit does not conflict either.
     try await store.edit(ids) { $0["Name"] = "again" }
     let again = try await store.up(up.kind, .leaveIfChanged)
     #expect(again.report.records.allSatisfy { $0.outcome == .sent })
@@ -275,7 +275,7 @@ import Testing
   ) async throws {
     for arrives in [true, false] {
       let store = try await ManagedStore(up)
-      // The sender created the record a moment ago, which is no sign of the request.
+      // The sender created the record a moment ago, which does not show that the request arrived.
       let id = try store.org.make("Account", ["Name": "old"])
       try await store.create([["Id": .string(id), "Name": "new"]])
       let target = SyncUpTarget(kind: up.kind, externalIdFieldName: "Id")
@@ -334,7 +334,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds, [MergeMode.leaveIfChanged, .overwrite])
-  func `a lost upsert is compared with what another user entered with its external id`(
+  func `a lost upsert is compared with another user's values under its external ID`(
     _ up: UpCase, _ mode: MergeMode
   ) async throws {
     let store = try await ManagedStore(up)

@@ -76,7 +76,8 @@ import Testing
     #expect(try state(row) == Self.id + " " + after)
   }
 
-  @Test func `what the org deleted is removed from the store, unless the app edited it again`()
+  @Test
+  func `records that the org deleted are removed from the store, unless the app edited them again`()
     throws
   {
     let row = try put(Self.id, "d")

@@ -50,7 +50,7 @@ private final class Script: SyncUpJournal {
       case .changed, .absent, .unprocessed: return "\(name) odd"
       }
     }
-    tell("settle \(words.joined(separator: ", "))\(isLast ? ", for good" : "")")
+    tell("resolve \(words.joined(separator: ", "))\(isLast ? ", for good" : "")")
   }
 }
 
@@ -92,7 +92,7 @@ struct SyncUpEngineTests {
   @Test func `a request is recorded before it is sent, and answered before the next`() async {
     let end = await send(["a", "b", "c"], size: 2) { _ in Self.done }
     #expect(
-      end.lines == ["intend a b", "settle a done, b done", "intend c", "settle c done"])
+      end.lines == ["intend a b", "resolve a done, b done", "intend c", "resolve c done"])
   }
 
   @Test func `responses are kept with the next request, and before any wait`()
@@ -115,7 +115,7 @@ struct SyncUpEngineTests {
     }
     #expect(
       await lines(survivesDoubt: true) { _ in Self.done } == [
-        "intend a", "settle a done", "intend b", "settle b done", "keep",
+        "intend a", "resolve a done", "intend b", "resolve b done", "keep",
       ])
     var asked = 0
     #expect(
@@ -123,12 +123,12 @@ struct SyncUpEngineTests {
         asked += 1
         return asked == 1 ? Self.locked : Self.done
       } == [
-        "intend a", "settle a locked", "keep", "wait", "intend a", "settle a done, for good",
-        "intend b", "settle b done", "keep",
+        "intend a", "resolve a locked", "keep", "wait", "intend a", "resolve a done, for good",
+        "intend b", "resolve b done", "keep",
       ])
     #expect(
       await lines(survivesDoubt: false) { _ in throw Self.error(.unreachable, isAmbiguous: true) }
-        == ["intend a", "settle a unknown, for good", "keep"])
+        == ["intend a", "resolve a unknown, for good", "keep"])
   }
 
   @Test func `a change that the journal has resolved is neither recorded nor sent`() async {
@@ -137,7 +137,7 @@ struct SyncUpEngineTests {
       asked.append(name)
       return Self.done
     }
-    #expect(end.lines == ["intend b", "settle b done"])
+    #expect(end.lines == ["intend b", "resolve b done"])
     #expect(asked == ["b"])
     #expect(await send(["a"], settledBefore: ["a"]) { _ in Self.done }.lines.isEmpty)
   }
@@ -153,16 +153,18 @@ struct SyncUpEngineTests {
     }
     #expect(
       end.lines == [
-        "intend a b c", "withdraw a b c", "intend a", "settle a done", "intend b c",
-        "withdraw b c", "intend b", "settle b refused, for good", "intend c", "settle c done",
+        "intend a b c", "withdraw a b c", "intend a", "resolve a done", "intend b c",
+        "withdraw b c", "intend b", "resolve b refused, for good", "intend c", "resolve c done",
       ])
     #expect(end.error == nil)
   }
 
   @Test(arguments: [OrgError.Kind.permission, .notFound])
-  func `what no half may do either is refused for each row at once`(_ kind: OrgError.Kind) async {
+  func `a refusal that applies to both halves is applied to each row at once`(_ kind: OrgError.Kind)
+    async
+  {
     let end = await send(["a", "b"]) { _ in throw Self.error(kind) }
-    #expect(end.lines == ["intend a b", "settle a refused, b refused, for good"])
+    #expect(end.lines == ["intend a b", "resolve a refused, b refused, for good"])
     #expect(end.error == nil)
   }
 
@@ -181,8 +183,8 @@ struct SyncUpEngineTests {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
     #expect(
       refused.lines == [
-        "intend a b", "withdraw a b", "intend a", "settle a refused, for good", "intend b",
-        "settle b refused, for good",
+        "intend a b", "withdraw a b", "intend a", "resolve a refused, for good", "intend b",
+        "resolve b refused, for good",
       ])
     #expect(refused.error == nil)
     for kind in [OrgError.Kind.permission, .notFound] {
@@ -193,10 +195,10 @@ struct SyncUpEngineTests {
     let lost = await send(["a", "b"], .none, size: 1) { _ in
       throw Self.error(.timeout, isAmbiguous: true)
     }
-    #expect(lost.lines == ["intend a", "settle a unknown, for good"])
+    #expect(lost.lines == ["intend a", "resolve a unknown, for good"])
     #expect(lost.error == .timeout)
     let held = await send(["a"], .none) { _ in Self.locked }
-    #expect(held.lines == ["intend a", "settle a locked, for good"])
+    #expect(held.lines == ["intend a", "resolve a locked, for good"])
   }
 
   @Test func `a pipeline continues after a lost response`() async {
@@ -205,7 +207,7 @@ struct SyncUpEngineTests {
       return Self.done
     }
     #expect(
-      end.lines == ["intend a", "settle a unknown, for good", "intend b", "settle b done"])
+      end.lines == ["intend a", "resolve a unknown, for good", "intend b", "resolve b done"])
     #expect(end.error == nil)
   }
 
@@ -213,9 +215,9 @@ struct SyncUpEngineTests {
     let end = await send(["a", "b", "c"]) { $0 == "a" ? Self.done : Self.locked }
     #expect(
       end.lines == [
-        "intend a b c", "settle a done, b locked, c locked", "intend b", "settle b locked",
-        "intend b", "settle b locked, for good", "intend c", "settle c locked", "intend c",
-        "settle c locked, for good",
+        "intend a b c", "resolve a done, b locked, c locked", "intend b", "resolve b locked",
+        "intend b", "resolve b locked, for good", "intend c", "resolve c locked", "intend c",
+        "resolve c locked, for good",
       ])
   }
 

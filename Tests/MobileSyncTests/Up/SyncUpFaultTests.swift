@@ -26,7 +26,7 @@ import Testing
     _ up: UpCase
   ) async throws {
     let store = try await ManagedStore(up)
-    // An update: the new content is based on our own write, which is no conflict.
+    // An update: the new content is based on our prior write, so it does not conflict.
     let id = try await store.syncedAccounts(2)[0]
     try await store.editAccounts([id])
     let report = try await meanwhile(store, up) {

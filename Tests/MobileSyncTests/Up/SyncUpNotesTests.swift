@@ -66,7 +66,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that the store had before was not made by a later create`() async throws {
+  @Test func `a record that the store had before was not created by a later create`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let known = try store.org.make("Account", ["Name": "A", "Description": "of A"])
     try await store.down(nil)
@@ -79,7 +79,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that an app has put into the store was not made by a create`()
+  @Test func `a record that an app put into the store was not created by a create`()
     async throws
   {
     let store = try await ManagedStore(UpCase.kinds[2])

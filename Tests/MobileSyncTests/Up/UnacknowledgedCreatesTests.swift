@@ -48,7 +48,7 @@ import Testing
   private let a: JSONObject = ["Name": "A", "Phone": "1"]
   private let b: JSONObject = ["Name": "B", "Phone": "1", "Fax": "2"]
 
-  @Test func `a record that agrees in all that can be read is what the create made`() {
+  @Test func `a record that matches in all readable fields is the created one`() {
     #expect(fates([lost(a), lost(b)], [record(2, b), record(1, a)]) == "12")
     #expect(fates([lost(a)], []) == "-")
   }
@@ -74,13 +74,13 @@ import Testing
     #expect(UnacknowledgedCreates.match([lost(a)], [unlike], asksPerson: false) == [.notMade])
   }
 
-  @Test func `of records that have what was sent an existing one is chosen`() {
+  @Test func `of records with the sent values, an existing one is chosen`() {
     let deleted = record(2, a, ["IsDeleted": true])
     #expect(fates([lost(a)], [deleted, record(1, a)]) == "1")
     #expect(fates([lost(a), lost(a)], [deleted, record(1, a)]) == "21")
   }
 
-  @Test func `of possible records the likeliest are listed first, and the rest counted`() {
+  @Test func `of candidate records, the best matches are listed first, and the rest are counted`() {
     func record(_ number: Int, _ fields: JSONObject, after seconds: Int64) -> JSONObject {
       self.record(
         1, fields, after: seconds, touched: true,
@@ -165,12 +165,12 @@ import Testing
     #expect(UnacknowledgedCreates.agreement(of: [:], with: record(1, a)) == .whole)
   }
 
-  @Test func `a value that a create of another hour sent too is no match either`() {
+  @Test func `a value that a create of another hour sent too does not match either`() {
     let unlike = record(1, ["Name": "Z", "Phone": "1"])
     #expect(fates([lost(a), lost(b, after: 7200)], [unlike]) == "?-")
   }
 
-  @Test func `a common parent of two records is no match`() {
+  @Test func `a common parent of two records is not a match`() {
     let parent: JSONValue = "001000000000005AAA"
     let unlike = record(1, ["Name": "Z", "ParentId": parent])
     #expect(fates([lost(["Name": "A", "ParentId": parent])], [unlike]) == "?")

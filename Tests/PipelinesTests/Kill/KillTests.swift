@@ -9,10 +9,12 @@ import Testing
 /// killed.
 ///
 /// The program runs as a child on a copy of the same files and of the same org. A point counts only
-/// if the program died inside the stage. `SEED` selects another seed.
+/// if the program was killed inside the stage. `SEED` selects another seed.
 @Suite struct KillTests {
   @Test(arguments: Stage.allCases)
-  func `a stage killed at any point ends like one that was not`(_ stage: Stage) async throws {
+  func `a stage that is killed at any point has the same result as one that is not`(_ stage: Stage)
+    async throws
+  {
     // Waiting for children must not block the other tests.
     let thread = StoreThread(name: "kill")
     let problems = try await thread.run { () throws -> [String] in
@@ -76,7 +78,7 @@ struct KillRounds {
       var isDone = try playOne(part)
       // A point outside the stage, such as the login, does not count: try another one.
       for _ in 0..<10 where !isDone { isDone = try playOne(dice.below(points)) }
-      if !isDone { problems.append("\(scene.name): no run died in part \(part)") }
+      if !isDone { problems.append("\(scene.name): no run was killed in part \(part)") }
       // One difference is reported in full; thirty of the same kind do not help.
       if problems.count > 20 { return }
     }

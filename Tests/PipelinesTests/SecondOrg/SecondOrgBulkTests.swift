@@ -136,7 +136,7 @@ import Testing
     let work = try await BulkWork(scene)
     let second = try await scene.run()
     #expect(second.findings == [.unsettledEdits], "\(second.warnings)")
-    // What is sent in requests is resolved; a forgotten job leaves no edit unconfirmed.
+    // Edits sent in requests are resolved; a forgotten job leaves no edit unconfirmed.
     #expect(second.verdicts[.conflict] == 1)
     #expect((second.verdicts[.unconfirmed] == nil) == (kind == "forgotten"), "\(second.verdicts)")
     #expect(second.snapshots.count == 3)

@@ -27,7 +27,7 @@ import Testing
     Fault(kind: "page 500 after", lasting: .tryLater),
   ]
 
-  /// The requests of a night.
+  /// The requests of a scheduled run.
   ///
   /// A fault of a login affects each user's run.
   static let stages: [(method: String, path: String)] = [
@@ -64,7 +64,7 @@ import Testing
       ])
       var verdicts: [Verdict: Int] = [:]
       for _ in 0..<3 {
-        // A run that ends with a message is followed by the next night's.
+        // A run that ends with a message is followed by the next scheduled run.
         guard let night = try? await scene.night() else { continue }
         verdicts.merge(night.verdicts) { $0 + $1 }
       }

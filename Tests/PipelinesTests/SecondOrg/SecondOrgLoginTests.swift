@@ -47,7 +47,7 @@ import Testing
       ])
     #expect(try await scene.night().last.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])
-    // A session that ends midway through a night is renewed with the newest token.
+    // A session that ends midway through a run is renewed with the newest token.
     try await scene.org.order(
       ["kind": "session", "user": "rosa@foreign.example", "path": "/query", "nth": 2],
       ["kind": "session", "user": "li@foreign.example", "path": "priming-records"])

@@ -48,8 +48,8 @@ final class SecondOrgScene: Sendable {
       report: { [told] event in told.withLock { $0.append(event) } })
   }
 
-  /// The result of a night.
-  struct Night {
+  /// The result of a scheduled run and its retries.
+  struct ScheduledRun {
     var last: RunSummary
     /// The number of runs.
     var runs = 1
@@ -59,7 +59,7 @@ final class SecondOrgScene: Sendable {
 
   /// Runs until no run exits with "try again later", as cron does.
   @discardableResult
-  func night(most: Int = 8) async throws -> Night {
+  func night(most: Int = 8) async throws -> ScheduledRun {
     var settled: [Verdict: Int] = [:]
     var count = 0
     while true {
@@ -72,7 +72,7 @@ final class SecondOrgScene: Sendable {
         let waits = summary.open.keys.contains { $0.isWaiting }
         let isOver = summary.exitStatus != .tryLater && !waits
         if isOver || count == most {
-          return Night(
+          return ScheduledRun(
             last: summary, runs: count, verdicts: settled.merging(summary.open) { $0 + $1 })
         }
       } catch {

@@ -71,7 +71,8 @@ import Testing
         + wrong.joined(separator: ", "))
   }
 
-  /// Three nights, with a day's work after the first; returns the number of runs of each.
+  /// Three scheduled runs, with a day's work after the first; returns the number of attempts of
+  /// each.
   private func nights(_ scene: SecondOrgScene, _ play: Play) async throws -> [Int] {
     let first = try await scene.night()
     #expect(first.last.findings == [], "\(scene.skipped)")
@@ -87,7 +88,7 @@ import Testing
     #expect(third.last.snapshots.filter(\.changed).map(\.username) == [])
     let log = try await scene.org.log()
     // Six of them retrieve again what three objects of two briefcases had just before the previous
-    // night.
+    // run.
     #expect(log.count - calls < 66 * third.runs)
     let data = log.filter { $0.path.hasPrefix("/services/data/v") }
     #expect(data.allSatisfy { $0.path.hasPrefix("/services/data/v\(play.version)/") })

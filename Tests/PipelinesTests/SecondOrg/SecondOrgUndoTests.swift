@@ -6,7 +6,7 @@ import Rehearsal
 import System
 import Testing
 
-/// The changes of a night are undone in the independent org.
+/// The changes of a run are undone in the independent org.
 @Suite struct SecondOrgUndoTests {
   @Test(arguments: [1, 2, 3, 4])
   func `an undo restores the org's records as before the run`(_ seed: Int) async throws {
@@ -57,7 +57,7 @@ import Testing
     #expect(try await scene.differences() == [])
   }
 
-  /// The values of the records that a night may change, without their dates.
+  /// The values of the records that a run may change, without their dates.
   private func records(_ scene: SecondOrgScene) async throws -> [String: JSONObject] {
     var records: [String: JSONObject] = [:]
     for object in ["Account", "Contact", "WorkOrder"] {

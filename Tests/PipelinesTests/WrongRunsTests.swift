@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// The table of `docs/how-to/troubleshoot.md`, row by row.
-@Suite struct WrongNightsTests {
+@Suite struct WrongRunsTests {
   /// A row of the table.
   struct Row: Sendable, CustomTestStringConvertible {
     let night: String
@@ -169,7 +169,7 @@ import Testing
       (scene.words, scene.shell, scene.told) = (["--json"], #"exec "$@" >/dev/full 2>&1"#, "0")
     case "the pipeline file is wrong":
       try DurableFile.write(Array("{".utf8), to: world.pipeline.file)
-    default: Issue.record("nobody plays the night \(night)")
+    default: Issue.record("no scene for the situation \(night)")
     }
     return scene
   }

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// Interrupted runs, separate stages, and the content of generations while edits are redelivered.
-@Suite struct CarriedNightsTests {
+@Suite struct CarriedRunsTests {
   @Test func `a run interrupted before it packed leaves nothing incomplete`() async throws {
     let scene = try CarriedScene()
     _ = try await scene.scene.conflict()

@@ -6,7 +6,7 @@ import Rehearsal
 import Testing
 
 /// Runs without an integration user, in which the org refuses one of the users.
-@Suite struct OneUsersTroubleNightsTests {
+@Suite struct OneUsersTroubleRunsTests {
   let world: World
 
   init() throws {

@@ -9,7 +9,7 @@ import Testing
 
 /// Records that disappear for a user over several runs: what is removed, what is kept, and what is
 /// reported.
-@Suite struct GhostNightsTests {
+@Suite struct GhostRunsTests {
   /// The pipeline with three `soql` syncs that list all IDs at an interval of runs.
   private static func world(everyRuns: Int = 7) throws -> World {
     try World(file: IncrementalTruthTests.pipeline.get().file("truth.json")) {
@@ -51,15 +51,15 @@ import Testing
     let admin = try world.user("admin")
     let kept = try ownAccounts(world)[0]
     for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }
-    for night in 1...3 {
+    for run in 1...3 {
       // Other changes move the cursor past the deletions.
       try world.org.moveClock(by: 86_400_000)
-      let phone: JSONObject = ["Phone": .string("\(night)")]
+      let phone: JSONObject = ["Phone": .string("\(run)")]
       #expect(world.org.update("Account", id: kept, phone, as: admin).errors == [])
       let summary = try await world.run()
       #expect(summary.findings.contains(.guardTripped))
       #expect(summary.exitStatus == .needsAttention)
-      #expect(guarded("accounts", world) == night)
+      #expect(guarded("accounts", world) == run)
       #expect(try ids(world) == before)
     }
     try await world.run { $0.maxDeletes = Percentage(100) }
@@ -102,15 +102,15 @@ import Testing
     try world.org.moveClock(by: 86_400_000)
     let renamed = world.org.update("Contact", id: ids[0], ["External_Id__c": "E9"], as: ada)
     #expect(renamed.errors == [])
-    for night in 1...4 {
+    for run in 1...4 {
       #expect(try await world.run().exitStatus == .done)
       #expect(world.skipped == [])
-      let codes = try world.device("ada", as: "night \(night)").elements("contacts").map {
+      let codes = try world.device("ada", as: "run \(run)").elements("contacts").map {
         $0["External_Id__c"]?.string ?? ""
       }
       // As on a device, the old element stays until the IDs are listed.
-      let ghost = night < 3 ? ["E0"] : []
-      #expect(codes.sorted() == ghost + ["E1", "E2", "E9"], "night \(night)")
+      let ghost = run < 3 ? ["E0"] : []
+      #expect(codes.sorted() == ghost + ["E1", "E2", "E9"], "run \(run)")
       try world.org.moveClock(by: 86_400_000)
     }
   }
@@ -150,10 +150,10 @@ import Testing
     try await world.run()
     let before = try ids(world)
     for id in lost { try world.org.transfer(id, to: "cleo@example.com") }
-    for night in 1...3 {
+    for run in 1...3 {
       #expect(try await world.run().findings.contains(.guardTripped))
-      #expect(guarded("accounts", world) == night)
-      #expect(guarded("bAccounts", world) == night)
+      #expect(guarded("accounts", world) == run)
+      #expect(guarded("bAccounts", world) == run)
       #expect(try ids(world) == before)
       #expect(try ids(world, "bAccounts") == before)
     }
