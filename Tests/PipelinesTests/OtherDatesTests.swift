@@ -161,6 +161,7 @@ import Testing
     let world = try scene(dates).world
     let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: true).notes
     let note = "syncUpAccounts uses \(dates.up) as the modification date"
-    #expect(notes.filter { $0.contains(note) }.count == (dates.up == dates.down ? 0 : 1), "\(notes)")
+    let count = notes.filter { $0.contains(note) }.count
+    #expect(count == (dates.up == dates.down ? 0 : 1), "\(notes)")
   }
 }

@@ -164,10 +164,10 @@ import Testing
     #expect(summary.snapshots.map(\.username) == ["ben@example.com"])
     #expect(summary.bundles.count == 1)
     let error = await #expect(throws: PipelineError.self) {
-      try await run(world) { $0.users = ["bem@example.com"] }
+      try await run(world) { $0.users = ["ben@exampel.com"] }
     }
     #expect(error?.code == "users.unknown")
-    #expect(error?.message == "bem@example.com is not a user of the pipeline")
+    #expect(error?.message == "ben@exampel.com is not a user of the pipeline")
     #expect(error?.fix == "did you mean ben@example.com?")
   }
 
