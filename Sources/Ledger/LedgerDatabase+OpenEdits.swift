@@ -350,7 +350,7 @@ extension LedgerDatabase {
   }
 
   private static let givenUpWords =
-    "it was returned to a device, which no longer has it as an edit: "
+    "it was redelivered to a device, which no longer has it as an edit: "
     + "its user discarded it there, or the device sent it by itself"
 
   /// The number of edits that this run had to account for, and the number of its verdicts.

@@ -25,9 +25,9 @@ package struct ReportModel {
   package let findings: [Finding]
   /// The findings of earlier reports that still need review.
   package let earlierFindings: [Finding]
-  /// The runs before this one, oldest first, fewer than `RunHistory.most`; none in the report of one
+  /// The runs before this one, oldest first, fewer than `EarlierRun.most`; none in the report of one
   /// user.
-  package var history: [RunHistory]
+  package var history: [EarlierRun]
   /// Whether the report is of a dry run, in which nothing was sent.
   package let isRehearsal: Bool
 
@@ -49,7 +49,7 @@ package struct ReportModel {
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
     usernames = try state.usernames()
-    history = user == nil ? try state.runs(before: run.number).compactMap { RunHistory($0) } : []
+    history = user == nil ? try state.runs(before: run.number).compactMap { EarlierRun($0) } : []
     names = try OrgNames(state)
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
       try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)

@@ -38,7 +38,7 @@ package enum StoryText {
       return "issued to \(user) in \(number): soup \(soup)\(filled)"
         + (modified.map { "; as of \($0)" } ?? "")
     case .carried(let generation, let platforms, let soup, let words):
-      return "\(edit) was returned to \(user) in generation \(generation), "
+      return "\(edit) was redelivered to \(user) in generation \(generation), "
         + "\(platforms.joined(separator: " and ")): soup \(soup)"
         + (self.words(words, story, options).map { "; message in its row: \($0)" } ?? "")
     case .edited(let operation, _, let reason, let isPruned):

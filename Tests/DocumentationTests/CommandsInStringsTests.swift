@@ -7,7 +7,8 @@ import attache
 @Suite struct CommandsInStringsTests {
   /// The verbs that may follow the program's name in a sentence.
   static let verbs: Set<String> = [
-    "from", "if", "has", "writes", "notes", "cannot", "local", "read", "write", "and",
+    "from", "if", "has", "writes", "notes", "cannot", "local", "read", "write", "and", "does",
+    "supports", "records",
   ]
 
   /// Options of other programs.

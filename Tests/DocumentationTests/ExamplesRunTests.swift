@@ -63,7 +63,7 @@ import attache
     try scene.run(
       "run /etc/attache/field-service.json --json",
       as: "run \(scene.directory.file("pipelines/field-service.json")) --json")
-    try scene.run("status field-service")
+    for words in ["status field-service", "status --all", "list"] { try scene.run(words) }
     try scene.run("report field-service")
     try scene.run("report field-service --user ada --format csv")
     try playReturns(scene)

@@ -18,7 +18,7 @@ struct CorrelationFieldTests {
 
   @Test func `only a unique external ID long enough for the value is accepted`() throws {
     #expect(try problem() == nil)
-    #expect(try problem(["length": .number("47")])?.contains("holds 47 characters") == true)
+    #expect(try problem(["length": .number("47")])?.contains("is 47 characters long") == true)
     #expect(try problem(["unique": false])?.contains("not unique") == true)
     #expect(try problem(["externalId": false])?.contains("not an external ID") == true)
     #expect(try problem(["createable": false])?.contains("may not set") == true)

@@ -103,7 +103,7 @@ struct DecisionFileTests {
       1,Fax,,f,,\r
       2,Phone,,x,,\r
       3,,,,record,001000000000001AAA\r
-      4,Name,,,Drop,\r
+      4,Name,,,Discard,\r
       """)
     #expect(requests.map(\.edit) == [1, 3, 4])
     #expect(requests[0].choice == .whole(.device))
@@ -167,7 +167,7 @@ struct DecisionFileTests {
         x,Phone,device,
         1,Phone,devise,
         2,Phone,device,
-        2,Fax,drop,
+        2,Fax,discard,
         3,,set,x
         4,,record,x
         """) == [
@@ -218,11 +218,11 @@ struct DecisionFileTests {
         1,Phone,,x
         2,Phone,device,x
         2,Name,set,y
-        3,Phone,drop,x
+        3,Phone,discard,x
         4,Phone,set,
         """) == [
           "2: the row has a value and no decision", "3: device takes no value",
-          "5: drop takes no value", "6: set has no value",
+          "5: discard takes no value", "6: set has no value",
         ])
   }
 

@@ -17,7 +17,7 @@ struct MergedParentTests {
 
   private func words() -> String {
     """
-    AccountId refers to \(gone), which was merged into \(survivor); enter that one with \
+    AccountId refers to \(gone), which was merged into \(survivor); use \
     --set AccountId=\(survivor)
     """
   }

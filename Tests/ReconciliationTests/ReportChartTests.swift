@@ -9,7 +9,7 @@ import Testing
 @Suite(.serialized) struct ReportChartTests {
   let directory = TemporaryDirectory("chart")
 
-  private func write(_ called: String, _ history: [RunHistory]) async throws -> String {
+  private func write(_ called: String, _ history: [EarlierRun]) async throws -> String {
     let day = try await ReportTests.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     var model = try ReportModel(state: day.state, run: run.id, called: called)
@@ -19,7 +19,7 @@ import Testing
   }
 
   private static let runs = (1...29).map { number in
-    RunHistory(
+    EarlierRun(
       run: "r\(number)", started: Int64(number) * 86_400_000, edits: number, open: 29 - number,
       records: number * 1000, seconds: Double(number) / 2)
   }

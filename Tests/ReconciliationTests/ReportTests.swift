@@ -245,7 +245,7 @@ struct ReportTests {
     #expect(
       way.contains("worked on the device: 7 edits") && way.contains("the run processed 8 edits"))
     // The digest that confirms held changes comes before anything else.
-    let digest = try #require(page.range(of: "--confirm 0123456789abcdef"))
+    let digest = try #require(page.range(of: "0123456789abcdef"))
     let totals = try #require(page.range(of: "<section class=\"totals\""))
     #expect(digest.upperBound < totals.lowerBound)
   }

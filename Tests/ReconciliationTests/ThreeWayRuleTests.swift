@@ -97,7 +97,7 @@ struct ThreeWayRuleTests {
         operation == .update && mode == .overwrite
         && (recreate == .asSDK || server == .deleted && recreate == .whenProvedDeleted)
       if operation == .update, !isEdited {
-        return isKnown ? settled : "already there, no base"
+        return isKnown ? settled : "already in org, no base"
       }
       switch server {
       case .deleted where operation == .delete: return "already in org"

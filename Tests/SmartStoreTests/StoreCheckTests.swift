@@ -100,7 +100,7 @@ enum IndependentReader {
     "UPDATE TABLE_6 SET lastModified = 1 WHERE id = 2": "TABLE_6 row 2: _soupLastModifiedDate",
     "UPDATE TABLE_6 SET created = 'x' WHERE id = 2": "TABLE_6 row 2: created is not a time",
     "UPDATE TABLE_6 SET soup = json_set(soup, '$._soupCreatedDate', 9) WHERE id = 2":
-      "TABLE_6 row 2: _soupCreatedDate",
+      "TABLE_6 row 2: the element contains _soupCreatedDate",
     "UPDATE TABLE_6 SET TABLE_6_0 = 'other' WHERE id = 2": "TABLE_6 row 2 path Id: the column",
     "UPDATE TABLE_6 SET TABLE_6_2 = NULL WHERE id = 2": "TABLE_6 row 2 path o.v: the column",
     "UPDATE TABLE_6 SET TABLE_6_4 = 77 WHERE id = 2": "TABLE_6 row 2 path deep.a.v: the column",

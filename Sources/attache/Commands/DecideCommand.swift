@@ -177,7 +177,7 @@ struct DecideCommand: Command {
     if result.decided.isEmpty {
       context.print("no open edit allows this decision")
     } else if !now, !dryRun {
-      context.print("the next run applies it; attache reconcile \(called) does so at once")
+      context.print("the next run applies it; to apply it now: attache reconcile \(called)")
     }
   }
 

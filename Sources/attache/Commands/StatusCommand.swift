@@ -11,7 +11,7 @@ struct StatusCommand: Command {
   static let summary = "show open edits, waiting returns, snapshots and the last runs"
   static let discussion = """
     Reads the ledger and the directories; the org is not contacted. Unconfirmed and refused edits are listed \
-    until a later return or an operator resolves them. --all shows every pipeline that attache list lists. --disk \
+    until a later return or an operator resolves them. --all shows every pipeline that `attache list` lists. --disk \
     shows the disk use by kind and snapshot, and what attache prune would remove.
     """
   static let examples = [

@@ -84,7 +84,7 @@ import Testing
     let early = try await store.up(.collection)
     #expect(early.state.status == .done)
     #expect(
-      early.report.records.map(\.outcome).first.map { "\($0)".contains("on its way") } == true)
+      early.report.records.map(\.outcome).first.map { "\($0)".contains("in transit") } == true)
     #expect(try store.accountCount() == 0)
     #expect(try await store.dirty().count == 1)
     // Each record written moves the org's clock by a second.

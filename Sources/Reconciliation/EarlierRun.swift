@@ -3,7 +3,7 @@ import Ledger
 import System
 
 /// What a finished run came to, as a point of the chart of runs.
-package struct RunHistory: Sendable, Hashable {
+package struct EarlierRun: Sendable, Hashable {
   /// So many runs are in the chart, the report's own included.
   package static let most = 30
 
@@ -46,6 +46,6 @@ package struct RunHistory: Sendable, Hashable {
 extension LedgerDatabase {
   /// The runs before one, oldest first, as many as a chart has room for.
   func runs(before number: Int64) throws -> [RunRow] {
-    try runs(limit: RunHistory.most - 1, before: number).reversed()
+    try runs(limit: EarlierRun.most - 1, before: number).reversed()
   }
 }
