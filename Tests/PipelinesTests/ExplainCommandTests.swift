@@ -80,7 +80,7 @@ import Testing
     #expect(story.status == 0)
     let told = [
       "edit 1 is conflict in run ",
-      "edit 1 was returned to ada@example.com in generation 2, ios: soup ",
+      "edit 1 was redelivered to ada@example.com in generation 2, ios: soup ",
       "accounts; message in its row: Not sent: the record changed in the org after this device read it.",
     ]
     expect(told, inOrderIn: story.output)
