@@ -149,7 +149,8 @@ package struct RunNotices: Sendable {
         deadlineSeconds: pipeline.notify.timeoutSeconds, outputLimit: 1 << 20,
         asksNobody: true, isCancelled: { Task.isCancelled })
     }
-    let end = "\(command[0]) ended with exit status \(result.status)"
+    let outcome = result.status == 0 ? "ended" : "failed"
+    let end = "\(command[0]) \(outcome) with exit status \(result.status)"
     guard result.status == 0 else {
       let words = String(decoding: result.error.prefix { $0 != 0x0A }, as: UTF8.self)
       throw Failure(words.isEmpty ? end : "\(end): \(words)")

@@ -94,7 +94,7 @@ import Testing
       run.messages.contains("is named first and its file pipeline-minimal"), "\(run.messages)")
   }
 
-  @Test(arguments: [("night", Int32(0)), ("day", 5)])
+  @Test(arguments: [("field", Int32(0)), ("office", 5)])
   func `a pipeline logs in as the sf command does`(alias: String, status: Int32) async throws {
     let world = try World { text in
       var text = text.replacing(

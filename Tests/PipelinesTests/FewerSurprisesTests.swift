@@ -15,7 +15,7 @@ import Testing
     for only in ["ingest,reconcile,prime,pack", "pack", "prime"] {
       let run = try await world.program(["run"], ["--user", "ada@exampel.com", "--only", only])
       #expect(run.status == 2, "\(run.everything)")
-      #expect(run.messages.contains("adda@example.com is not a user of the pipeline"))
+      #expect(run.messages.contains("ada@exampel.com is not a user of the pipeline"))
     }
     #expect(try world.data.snapshots().isEmpty)
     try await world.run()
