@@ -154,7 +154,7 @@ extension LedgerDatabase {
       try connection.integer(
         "SELECT 1 FROM edit e WHERE e.id = \(found.edit) AND \(Self.isReplaceable)") != nil
       && replacement(of: found.edit) != nil
-    if isReplaced, !LeftOut.rules.contains(.laterEdits) {
+    if isReplaced {
       return "a later return of the same device replaces it, so it can no longer be decided"
     }
     if let words = DecisionRule.refusal(decision.kind, of: found.subject) { return words }

@@ -205,7 +205,6 @@ extension LedgerDatabase {
 
   /// The unresolved edits that a resolved edit of the same record and device replaced.
   package func replaced(by edit: Int64) throws -> [Int64] {
-    if LeftOut.rules.contains(.laterEdits) { return [] }
     let rows = try connection.all(
       """
       SELECT e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
@@ -261,7 +260,6 @@ extension LedgerDatabase {
   /// Closes edits that later edits of the same device have replaced; a ledger of an earlier version
   /// left them for review.
   func supersedeReplaced() throws {
-    if LeftOut.rules.contains(.laterEdits) { return }
     let unsettled = try connection.all(
       "SELECT e.id FROM edit e WHERE e.state = 'closed' AND \(Self.isReplaceable)")
     for id in unsettled.compactMap({ $0[0].integer }) {

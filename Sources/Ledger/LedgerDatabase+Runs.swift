@@ -123,8 +123,7 @@ extension LedgerDatabase {
     var resumable: RunRow?
     for run in open {
       let age = now.map { $0 - run.now } ?? Clock.wallMilliseconds() - run.started
-      let isForgotten = LeftOut.rules.contains(.verdictsOfDeadRuns)
-      if resumable == nil, age < Self.resumableMilliseconds, !isForgotten {
+      if resumable == nil, age < Self.resumableMilliseconds {
         resumable = run
       } else {
         try abandon(run)

@@ -154,7 +154,7 @@ package enum LineageRule {
       !line.has(handback)
         && line.returns.contains {
           ($0.handback ?? .min) > handback
-            && (candidate.within($0).isHeld(by: $0) || LeftOut.rules.contains(.forks))
+            && candidate.within($0).isHeld(by: $0)
         }
     }
     if let older { return .known(older.lineage) }

@@ -159,7 +159,6 @@ package enum SupersessionRule {
     }
     let replaced = own.filter {
       $0.version.standing == .unsettled && $0.isOrdered(before: edit.sighting)
-        && !LeftOut.rules.contains(.laterEdits)
     }
     return .new(superseding: replaced.map(\.editID))
   }

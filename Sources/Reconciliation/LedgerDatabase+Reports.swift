@@ -12,12 +12,7 @@ extension LedgerDatabase {
   /// The report's files are written next, followed by `endReport`.
   package func beginReport(run: String) throws {
     try connection.transaction {
-      let isAlone: Int64 = LeftOut.rules.contains(.verdictsOfDeadRuns) ? 1 : 0
-      try connection.run(
-        """
-        UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL
-          AND (\(isAlone) = 0 OR run_id = \(run))
-        """)
+      try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
       // Warnings of an earlier run were shown by that run and are no longer useful.
       try connection.run(
         """

@@ -218,7 +218,6 @@ extension Reconciler {
       reader: access, quietWindowSeconds: options.quietWindowSeconds
     ) { try state.isClaimed(recordID: $0) }
     resolver.inFlight = options.inFlight
-    resolver.takesLikenessesOnly = LeftOut.rules.contains(.unacknowledgedCreates)
     return resolver
   }
 

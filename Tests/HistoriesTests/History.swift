@@ -89,37 +89,27 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 /// A history of a whole pipeline: its setup and its events, all drawn from one seed.
 struct History: RandomHistory, Hashable {
   /// The number of steps drawn, without and with the later streams.
-  static let (length, lengthWithMore) = (18, 14)
+  static let length = 14
 
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-  /// Whether all streams were drawn, not only the first.
-  private(set) var hasMore = false
 
-  init(seed: UInt64, focus: Focus? = nil) {
+  init(seed: UInt64) {
     self.seed = seed
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
     setup.concurrency = seed.isMultiple(of: 2) ? 4 : 1
     setup.prunes = seed % 4 < 2
     steps = []
-    let length = focus == nil ? Self.lengthWithMore : Self.length
-    while steps.count < length { steps += Self.draw(&random, focus) }
-    // A history with a focus stays as it was before the later streams were added.
-    hasMore = focus == nil
-    if hasMore {
-      drawMore()
-      drawCarried()
-      drawUndos()
-      drawFamilies()
-    }
+    while steps.count < Self.length { steps += Self.draw(&random) }
+    drawMore()
+    drawCarried()
+    drawUndos()
+    drawFamilies()
   }
 
   func play() async throws -> Tally { try await World.run(self) }
-
-  /// The focus of a history, if a test asks for one.
-  enum Focus: Sendable, Hashable { case retry, restore, mishap }
 
   private enum Draw {
     case edit, again, create, createAndDelete, delete, returnStore, install, orgChange, clock, late,
@@ -128,15 +118,7 @@ struct History: RandomHistory, Hashable {
   }
 
   /// A step, or a few that belong together.
-  private static func draw(_ random: inout HistoryRandom, _ focus: Focus?) -> [Step] {
-    if let focus, random.chance(60) {
-      let phone = random.below(3)
-      switch focus {
-      case .retry: return retry(&random, phone)
-      case .restore: return restore(&random, phone)
-      case .mishap: return mishap(&random, phone)
-      }
-    }
+  private static func draw(_ random: inout HistoryRandom) -> [Step] {
     let phone = random.below(3)
     let soup = random.pick([0, 0, 1, 2])
     let pick = random.below(100)

@@ -7,7 +7,6 @@ import System
 package enum CampaignSize: String, Sendable, CaseIterable {
   case histories = "ATTACHE_HISTORIES"
   case pruned = "ATTACHE_HISTORIES_PRUNED"
-  case neededRules = "ATTACHE_NEEDED_RULES"
   case convergence = "ATTACHE_CONVERGENCE"
   case killPoints = "ATTACHE_KILL_POINTS"
   case faults = "ATTACHE_FAULTS"
@@ -49,7 +48,6 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       switch self {
       case .histories: (60, 150, 5000)
       case .pruned: (6, 12, 100)
-      case .neededRules: (0, 0, 400)
       case .convergence: (120, 300, 5000)
       case .killPoints: (6, 12, 60)
       case .faults: (12, 24, 216)

@@ -54,8 +54,6 @@ package struct InDoubtResolver {
   package var mayWait: @Sendable () -> Bool = { false }
   /// The number of concurrent requests.
   package var inFlight = 1
-  /// Whether only records that have everything that was sent are considered (in tests).
-  package var takesLikenessesOnly = false
   /// How far the dates of the org's responses may be ahead of its records, in milliseconds.
   ///
   /// A response gets its date from the org, or from a proxy with a wrong clock. If the date is
@@ -368,7 +366,6 @@ package struct InDoubtResolver {
       }
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
-    if takesLikenessesOnly { found.removeAll { !Self.isLikeness($0, of: wanted) } }
     let fates = UnacknowledgedCreates.match(all, found, asksPerson: asksPerson)
     for (place, fate) in zip(asked, fates) {
       switch fate {
@@ -461,14 +458,6 @@ package struct InDoubtResolver {
           }
         }
       }, inFlight: inFlight)
-  }
-
-  /// Whether a record exists and has everything that one of the creates sent.
-  private static func isLikeness(_ record: JSONObject, of creates: [UnacknowledgedCreates.Lost])
-    -> Bool
-  {
-    record["IsDeleted"]?.bool != true
-      && creates.contains { UnacknowledgedCreates.agreement(of: $0.fields, with: record) == .whole }
   }
 
   /// Returns a write with the time range in which it can have made its record.

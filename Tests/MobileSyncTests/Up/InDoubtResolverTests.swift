@@ -224,20 +224,6 @@ struct InDoubtResolverTests {
     #expect(try await found(create) { $0.rivals = [rival] } == "not done")
   }
 
-  @Test func `with takesLikenessesOnly a record unlike what was sent is ignored`()
-    async throws
-  {
-    let create = write(.create, ["Name": "A", "Phone": "1"])
-    let id = try org.make("Account", ["Name": "Z", "Phone": "9"])
-    #expect(org.org.update("Account", id: id, ["Fax": "5"], as: office).errors.isEmpty)
-    #expect(try await found(create) == "created \(id)")
-    #expect(try await found(create) { $0.takesLikenessesOnly = true } == "not done")
-    let like = try org.make("Account", ["Name": "A", "Phone": "1"])
-    #expect(try await found(create) { $0.takesLikenessesOnly = true } == "created \(like)")
-    try org.delete(like)
-    #expect(try await found(create) { $0.takesLikenessesOnly = true } == "not done")
-  }
-
   @Test
   func `a late request created a record only if it has all its values and matches no other`()
     async throws
