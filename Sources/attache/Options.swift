@@ -116,6 +116,21 @@ struct Seconds: ArgumentValue {
   var argumentText: String { String(value) }
 }
 
+/// A count on the command line.
+struct Count: ArgumentValue {
+  let value: Int
+
+  init(_ value: Int) { self.value = value }
+
+  init?(argument: String) {
+    guard let value = Int(argument: argument), value >= 1 else { return nil }
+    self.value = value
+  }
+
+  static var expectation: String { "a whole number, at least 1" }
+  var argumentText: String { String(value) }
+}
+
 /// A port of this machine on the command line; 0 selects a free one.
 struct Port: ArgumentValue {
   let number: UInt16
@@ -155,6 +170,6 @@ extension Percentage: ArgumentValue {
     self.init(number)
   }
 
-  package static var expectation: String { "a percentage, such as 10%" }
+  package static var expectation: String { "a percentage from 0% to 100%" }
   package var argumentText: String { description }
 }

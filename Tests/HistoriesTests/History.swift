@@ -88,7 +88,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 
 /// A history of a whole pipeline: its setup and its events, all drawn from one seed.
 struct History: RandomHistory, Hashable {
-  /// The number of steps drawn, without and with the later streams.
+  /// The number of steps drawn before the later streams.
   static let length = 14
 
   var seed: UInt64

@@ -259,6 +259,7 @@ import Testing
   @Test(arguments: [
     (["run"], "PIPELINE is missing"), (["run", "p", "q"], "q"),
     (["run", "p", "--only", "pirme"], "prime"), (["run", "p", "--deadline", "0"], "at least 1"),
+    (["run", "p", "--api-budget", "-5"], "at least 1"),
     (["statsu", "p"], "status"), (["run", "p", "--dry-rnu"], "--dry-run"),
     (["reconcile", "retry", "p"], "attache decide PIPELINE --retry"),
     (["org", "serve", "--port", "70000"], "65535"),

@@ -92,7 +92,7 @@ struct DecideCommand: Command {
     } else if asked != 1 {
       throw UsageError(
         asked == 0 ? "no decision is given" : "there is more than one decision",
-        hint: "one of --take, --set, --record, --retry and --discard")
+        hint: "give one of --take, --set, --record, --retry and --discard")
     }
     _ = try choice()
   }

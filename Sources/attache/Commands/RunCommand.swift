@@ -33,7 +33,7 @@ struct RunCommand: Command {
   var maxDeletes: Percentage?
   var confirm: [String] = []
   var deadline: Seconds?
-  var apiBudget: Int?
+  var apiBudget: Count?
   var dryRun = false
   var report: String?
   var options = Options()
@@ -50,7 +50,7 @@ struct RunCommand: Command {
     if !only.isEmpty { run.stages = Set(only) }
     run.confirmed = Set(confirm)
     run.deadlineSeconds = deadline?.value
-    run.apiBudget = apiBudget
+    run.apiBudget = apiBudget?.value
     run.users = Set(users)
     run.isDryRun = dryRun
     run.rehearsal = report.map(context.absolute)

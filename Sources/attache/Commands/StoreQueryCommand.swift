@@ -37,11 +37,10 @@ struct StoreQueryCommand: Command {
   var json = false
   var csv = false
   var table = false
-  var limit = 100_000
+  var limit = Count(100_000)
   var deadline = Seconds(60)
 
   func validate() throws(UsageError) {
-    if limit < 1 { throw UsageError("--limit must be at least 1") }
     if [json, csv, table].filter({ $0 }).count > 1 {
       throw UsageError("--json, --csv and --table exclude each other", hint: "give one of them")
     }
@@ -57,7 +56,7 @@ struct StoreQueryCommand: Command {
       try StoreReferences.check(query, in: store)
       try store.forEachRow(ofSmartSQL: query) { names, values in
         columns = names
-        if rows.count < limit { rows.append(values) }
+        if rows.count < limit.value { rows.append(values) }
       }
     } catch let error as UsageError {
       throw error
