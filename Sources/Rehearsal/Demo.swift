@@ -38,7 +38,9 @@ package struct Demo {
 
     /// Empties the scratch directory, after every check that could refuse the demo, so that a
     /// refused demo changes nothing.
-    func prepare() throws {
+    ///
+    /// Returns the locks that keep both directories from another demo.
+    func prepare() throws -> [FileLock] {
       let scratch = MarkedDirectory(scratch, maker: Self.maker)
       try scratch.check()
       let place = Files.resolvedIfThere(self.scratch)
@@ -52,7 +54,13 @@ package struct Demo {
         let isHeld = other == Files.resolvedIfThere(data.path) && Files.isWithin(place, other)
         if isLost || isHeld { throw RehearsalError.overlapping(self.scratch, other) }
       }
+      let locks = try [data, scratch].map { directory in
+        do { return try directory.hold() } catch LockError.held {
+          throw RehearsalError.running(directory.path)
+        }
+      }
       try scratch.empty()
+      return locks
     }
   }
 
@@ -77,8 +85,8 @@ package struct Demo {
   ) async throws -> DemoOrg? {
     var demo = Demo(places: places, say: say, report: report)
     demo.keepsOpen = keepsOpen
-    try places.prepare()
-    let org = try DemoOrg(directory: places.scratch + "/org")
+    let locks = try places.prepare()
+    let org = try DemoOrg(directory: places.scratch + "/org", locks: locks)
     do {
       try await demo.play(org)
       guard demo.deviations.isEmpty else { throw RehearsalError.unexpected(demo.deviations) }

@@ -11,11 +11,16 @@ package final class DemoOrg: Sendable {
   private static let quietMilliseconds: Int64 = 600_000
   package let org: Org
   package let server: OrgServer
+  /// The locks of the demo's directories, released when the org is stopped.
+  private let locks: [FileLock]
   /// The variables of the pipeline file: the URL, the client ID and the key.
   package let variables: [String: String]
 
   /// Creates and serves an org in `directory`, which must be empty.
-  package init(directory: String, scale: Int = 1, clockStart: Int64? = nil) throws {
+  package init(
+    directory: String, scale: Int = 1, clockStart: Int64? = nil, locks: [FileLock] = []
+  ) throws {
+    self.locks = locks
     org = try Org(directory: directory, options: .init(clockStart: clockStart))
     // Put the seed well before the first run, or the second one would read the latest records
     // again.
@@ -34,8 +39,11 @@ package final class DemoOrg: Sendable {
     ]
   }
 
-  /// Stops the server.
-  package func stop() { server.stop() }
+  /// Stops the server, and releases the directories.
+  package func stop() {
+    server.stop()
+    for lock in locks { lock.close() }
+  }
 
   /// Returns a user.
   ///

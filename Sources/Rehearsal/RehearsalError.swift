@@ -8,6 +8,8 @@ package enum RehearsalError: Error, Sendable, CustomStringConvertible {
   case noUser(String)
   /// One of the two directories contains the other, and emptying one would remove both.
   case overlapping(String, String)
+  /// Another demo uses the directory.
+  case running(String)
   /// The outcome is not what was played.
   case unexpected([String])
 
@@ -19,6 +21,7 @@ package enum RehearsalError: Error, Sendable, CustomStringConvertible {
     case .noUser(let name): "the org has no user \(name)"
     case .overlapping(let scratch, let other):
       "one of the scratch directory \(scratch) and \(other) contains the other; nothing was changed"
+    case .running(let path): "another demo is running in \(path); nothing was changed"
     case .unexpected(let lines):
       "the result is not as played: " + lines.joined(separator: "; ")
     }

@@ -61,6 +61,14 @@ package struct MarkedDirectory: Sendable, Hashable {
     if !isMarked { try DurableFile.write(mark, to: marker) }
   }
 
+  /// Claims the directory for as long as the returned lock is kept.
+  ///
+  /// - Throws: `LockError.held` while another process keeps it.
+  package func hold() throws -> FileLock {
+    try claim()
+    return try FileLock(marker, note: nil)
+  }
+
   /// Checks the directory, removes its content, and marks it.
   package func empty() throws {
     try check()

@@ -23,6 +23,14 @@ import Testing
     }
   }
 
+  @Test func `a directory in use cannot be held a second time`() throws {
+    let lock = try marked().hold()
+    #expect(throws: LockError.self) { try marked().hold() }
+    lock.close()
+    try marked().hold().close()
+    #expect(try Files.list(place) == [MarkedDirectory.markerName])
+  }
+
   @Test func `an empty directory is accepted`() throws {
     try Files.makeDirectory(place)
     try marked().empty()

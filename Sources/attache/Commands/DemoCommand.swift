@@ -67,6 +67,10 @@ struct DemoCommand: Command {
       throw PipelineError(
         .configuration, "demo.overlap",
         "\(RehearsalError.overlapping(scratch, other))", fix: "name another --scratch")
+    } catch RehearsalError.running(let path) {
+      throw PipelineError(
+        .locked, "demo.running", "\(RehearsalError.running(path))",
+        fix: "stop it, or name another --data and --scratch")
     } catch let error as RehearsalError {
       throw PipelineError(
         .failed, "demo", "the demo's self-check failed", reason: error.description,
