@@ -54,7 +54,9 @@ package struct Demo {
         let isHeld = other == Files.resolvedIfThere(data.path) && Files.isWithin(place, other)
         if isLost || isHeld { throw RehearsalError.overlapping(self.scratch, other) }
       }
-      let locks = try [data, scratch].map { directory in
+      // A missing directory is created, but not before the other one is free.
+      let places = [data, scratch].sorted { Files.exists($0.path) && !Files.exists($1.path) }
+      let locks = try places.map { directory in
         do { return try directory.hold() } catch LockError.held {
           throw RehearsalError.running(directory.path)
         }
