@@ -117,6 +117,22 @@ import Testing
     #expect(Files.isDirectory(directory.file("snapshots/demo")))
   }
 
+  @Test func `the directories of a running demo are refused, and nothing is created`() async throws {
+    let directory = TemporaryDirectory("demo")
+    let places = Demo.Places(
+      snapshots: directory.file("snapshots"), scratch: directory.file("scratch"))
+    let lock = try MarkedDirectory(directory.file("snapshots/demo"), maker: "attache demo").hold()
+    defer { lock.close() }
+    let error = await #expect(throws: RehearsalError.self) {
+      try await Demo.run(places, report: { _ in }, say: { _ in })
+    }
+    guard case .running = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(!Files.exists(places.scratch))
+  }
+
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
 
