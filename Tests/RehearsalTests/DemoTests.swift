@@ -117,7 +117,7 @@ import Testing
     #expect(Files.isDirectory(directory.file("snapshots/demo")))
   }
 
-  @Test func `the directories of a running demo are refused, and nothing is created`() async throws {
+  @Test func `a running demo's directories are refused, and nothing is created`() async throws {
     let directory = TemporaryDirectory("demo")
     let places = Demo.Places(
       snapshots: directory.file("snapshots"), scratch: directory.file("scratch"))
