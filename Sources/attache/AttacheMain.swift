@@ -45,7 +45,10 @@ package enum AttacheMain {
     ProcessEnvironment.leave {
       do {
         let trace = try RequestTrace(ready)
-        let status = try await OrgObservation.$observer.withValue(trace.map { $0.see }) {
+        // The optimizer of Swift 6.3.1 cannot name the type of `trace.map { $0.see }` at run time.
+        var observer: (@Sendable (OrgEvent) -> Void)?
+        if let trace { observer = { event in trace.see(event) } }
+        let status = try await OrgObservation.$observer.withValue(observer) {
           try await work(ready)
         }
         if let trouble = trace?.trouble { ready.note("warning: \(trouble)") }
