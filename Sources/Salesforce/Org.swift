@@ -82,10 +82,10 @@ public final class Org: Sendable {
     }
     self.url = Grant.withoutSlash(url)
     self.credentials = credentials
-    let observer = OrgObservation.observer
+    let observer = OrgObserver.current
     let seen: @Sendable (OrgEvent) -> Void = { event in
       events(event)
-      observer?(event)
+      observer?.see(event)
     }
     connection = OrgConnection(
       client: client, policy: RetryPolicy(), pause: pause, timeoutSeconds: requestTimeoutSeconds,

@@ -45,10 +45,8 @@ package enum AttacheMain {
     ProcessEnvironment.leave {
       do {
         let trace = try RequestTrace(ready)
-        // The optimizer of Swift 6.3.1 cannot name the type of `trace.map { $0.see }` at run time.
-        var observer: (@Sendable (OrgEvent) -> Void)?
-        if let trace { observer = { event in trace.see(event) } }
-        let status = try await OrgObservation.$observer.withValue(observer) {
+        let observer = trace.map { trace in OrgObserver { trace.see($0) } }
+        let status = try await OrgObserver.$current.withValue(observer) {
           try await work(ready)
         }
         if let trouble = trace?.trouble { ready.note("warning: \(trouble)") }

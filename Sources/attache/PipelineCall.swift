@@ -103,12 +103,12 @@ struct PipelineCall {
   ) async -> (Result<RunSummary, any Error>, spent: Int) {
     let progress = Progress(program, quiet: options.quiet || options.json)
     // The status line shows the retries of a run, so the trace need not.
-    let observer = program.verbosity > 0 || program.debugHTTP != nil ? OrgObservation.observer : nil
+    let observer = program.verbosity > 0 || program.debugHTTP != nil ? OrgObserver.current : nil
     let (program, json) = (program, options.json)
     let seconds = runOptions.deadlineSeconds ?? pipeline.org.runDeadlineSeconds
     // Events come from several threads; each is handled completely before the next.
     let turn = Locked(())
-    let (outcome, signal, isLate) = await OrgObservation.$observer.withValue(observer) {
+    let (outcome, signal, isLate) = await OrgObserver.$current.withValue(observer) {
       await Interruption.run(deadlineSeconds: seconds) {
         try await PipelineRun.execute(
           pipeline, root: root, variables: program.variables, options: runOptions
