@@ -50,7 +50,7 @@ import Testing
       ),
       (
         ["sync", "run", "--store", scene.store, "--all", "--max-deletes", "many"]
-          + SyncScene.login, "10%"
+          + SyncScene.login, "100%"
       ),
       (["sync", "status", "--store", scene.store, "--name", "sync"], "it has sync1, sync2"),
       (["sync", "delete", "--store", scene.store, "--name", "sync"], "it has sync1, sync2"),
