@@ -238,8 +238,10 @@ package struct Demo {
       let expected = try changes.count(
         for: snapshot.username, held: held[snapshot.id] ?? [])
       say(
-        "  \(snapshot.username): \(expected.fetched) records changed or are new, \(fetched) fetched; "
-          + "\(expected.removed) left, \(removed) removed")
+        "  \(snapshot.username): fetched \(fetched) of "
+          + CountText.of(expected.fetched, "new or changed record")
+          + ", removed \(removed) of "
+          + "\(CountText.of(expected.removed, "record")) no longer assigned")
       expect(fetched == expected.fetched, "\(snapshot.username): \(fetched) records were fetched")
       expect(removed == expected.removed, "\(snapshot.username): \(removed) records were removed")
     }

@@ -1,5 +1,6 @@
 import MobileSync
 import Pipelines
+import System
 
 /// The text of events.
 enum EventText {
@@ -111,7 +112,7 @@ enum EventText {
     return text
   }
 
-  static func count(_ number: Int, _ noun: String) -> String { ByteCount.count(number, noun) }
+  static func count(_ number: Int, _ noun: String) -> String { CountText.of(number, noun) }
 
   static func size(_ bytes: Int) -> String { ByteCount.text(bytes) }
 }
