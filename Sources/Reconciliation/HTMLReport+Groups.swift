@@ -1,4 +1,5 @@
 import Ledger
+import System
 
 extension HTMLReport {
   /// The number of rows that a table of totals shows.
@@ -58,7 +59,7 @@ extension HTMLReport {
   }
 
   private static func sentence(_ moment: ReportMoment) -> String {
-    let edits = moment.count == 1 ? "1 edit" : "\(moment.count) edits"
+    let edits = CountText.of(moment.count, "edit")
     let name = "<b>\(HTMLText.escaped(moment.name))</b>"
     return switch moment.kind {
     case .edited: "\(name) worked on the device: \(edits)"

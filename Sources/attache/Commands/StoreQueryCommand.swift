@@ -65,7 +65,8 @@ struct StoreQueryCommand: Command {
     } catch {
       if Self.isInterrupted(error) {
         throw PipelineError(
-          .tryLater, "query.deadline", "the query was stopped after \(deadline.value) seconds",
+          .tryLater, "query.deadline",
+          "the query was stopped after \(CountText.of(deadline.value, "second"))",
           fix: "narrow the query, or raise --deadline")
       }
       throw Self.isOfQuery(error)
