@@ -9,7 +9,7 @@ package enum OrgEvent: Sendable, Hashable {
   /// A request got no answer.
   case failed(
     kind: RequestKind, request: String, reason: String, milliseconds: Int, identity: String)
-  /// A request is repeated after a pause, as attempt so many of at most so many.
+  /// A request is repeated after a pause: attempt number `attempt` of at most `of`.
   case retrying(
     request: String, reason: String, attempt: Int, of: Int, milliseconds: Int, identity: String)
   /// A session started.
