@@ -248,6 +248,21 @@ import Testing
       ])
   }
 
+  @Test func `an edit that one phone discards is resolved on the phone that still shows it`() async {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .external,
+      phones: Self.phones(android: [false, false, false], marking: [false, true, false]))
+    setup.carries = true
+    await expectHolds(
+      824_600_134, setup,
+      [
+        .create(phone: 1, soup: 0, .boolean), .returnStore(phone: 1), .run(.all, nil),
+        .spoil(phone: 1), .returnStore(phone: 1), .run(.all, nil), .install(phone: 1),
+        .install(phone: 0), .discard(phone: 0, pick: 77), .returnStore(phone: 0),
+        .returnStore(phone: 1), .run(.all, nil), .install(phone: 1),
+      ])
+  }
+
   /// The first write is held, or lost if there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }
