@@ -231,6 +231,19 @@ import Testing
       ])
   }
 
+  @Test func `after an undo another phone deletes the record in its other soup`() async {
+    let setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 120, visitKey: .none,
+      phones: Self.phones(android: [false, false, false]))
+    await expectHolds(
+      915_300_076, setup,
+      [
+        .delete(phone: 1, soup: 0, pick: 1, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, nil), .run(.undo(back: 0), nil),
+        .delete(phone: 0, soup: 1, pick: 1, .boolean),
+      ])
+  }
+
   @Test func `a deletion of an undeleted record deletes no work of another device`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .correlation,
@@ -248,7 +261,8 @@ import Testing
       ])
   }
 
-  @Test func `an edit that one phone discards is resolved on the phone that still shows it`() async {
+  @Test func `an edit that one phone discards is resolved on the phone that still shows it`() async
+  {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .external,
       phones: Self.phones(android: [false, false, false], marking: [false, true, false]))
