@@ -22,7 +22,8 @@ extension PipelineError {
       let problem = error.ofFile
       self.init(
         .configuration, "configuration", error.summary, location: problem?.file,
-        reason: problem == nil ? error.description : nil, fix: problem?.fix)
+        reason: problem == nil ? error.description : nil,
+        fix: problem.flatMap { $0.fix.isEmpty ? nil : $0.fix })
     case let error as SecretError:
       self.init(
         .configuration, "secret", "a secret cannot be read", reason: error.message,
