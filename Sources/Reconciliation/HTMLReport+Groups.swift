@@ -35,7 +35,8 @@ extension HTMLReport {
     }
     text += "</tbody></table>\n"
     if groups.count > rowLimit {
-      text += "<p class=\"quiet\">\(groups.count - rowLimit) more are in report.json.</p>\n"
+      let more = groups.count - rowLimit
+      text += "<p class=\"quiet\">\(more) more \(more == 1 ? "is" : "are") in report.json.</p>\n"
     }
     return text + "</section>\n"
   }
