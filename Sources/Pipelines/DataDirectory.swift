@@ -6,8 +6,6 @@ import System
 package struct DataDirectory: Sendable, Hashable {
   /// The absolute path of `snapshots/<pipeline>`.
   package let path: String
-  /// The directory of the issued records.
-  package internal(set) var issued: String
   /// The directory that contains `processing`, `done` and `quarantine`.
   ///
   /// It is `path`, except in a dry run, which works on copies of the returns.
@@ -20,11 +18,12 @@ package struct DataDirectory: Sendable, Hashable {
   /// Returns the directory of the pipeline `name` under `root`.
   package init(root: String, name: String) {
     path = root + "/" + name
-    issued = path + "/issued"
     returns = path
     stampKey = path + "/stamp.key"
   }
 
+  /// The directory of the issued records.
+  package var issued: String { path + "/issued" }
   /// The path of the ledger.
   package var state: String { path + "/" + Self.ledger }
   private static let ledger = "state.sqlite"

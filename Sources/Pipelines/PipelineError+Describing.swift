@@ -214,7 +214,7 @@ extension PipelineError {
 
   private init(state error: LedgerError) {
     switch error {
-    case .foreignOrganization, .newer:
+    case .foreignOrganization, .unsupportedVersion:
       self.init(.configuration, "ledger", error.description)
     default: self.init(.failed, "ledger", error.description)
     }

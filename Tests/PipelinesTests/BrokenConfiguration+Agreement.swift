@@ -179,13 +179,6 @@ extension BrokenConfiguration {
       "a query that lacks a comma",
       #"syncs.json:9:18: syncs[0].target.query: the query has a field alias, which an org refuses: "FirstName LastName"; write a comma between the fields: FirstName, LastName"#,
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
-    .init(
-      "a feature that does not exist yet",
-      #"pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it"#,
-      .pipeline(
-        #""limits""#,
-        "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"detectEdits\": \"compare\"},\n  \"limits\""
-      )),
   ]
 
   /// The end of the stores section, with a second store.

@@ -9,8 +9,6 @@ struct PipelineReader {
   let directory: String
   /// The faults in the files that this file names.
   var otherProblems: [Problem] = []
-  /// The keys that are not implemented yet.
-  var notYet: [Problem] = []
   /// Remarks that are not faults.
   var notes: [String] = []
   /// The files of the login and of authorities that are not there.
@@ -27,8 +25,7 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
-    let present = withoutAbsent(whole)
-    let node = withoutFormer(present)
+    let node = withoutFormer(whole)
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }

@@ -60,7 +60,7 @@ package struct PipelineBackup {
     }
     let lock = try PipelineRun.takeLock(data, note: PipelineRun.backupNote)
     defer { lock.close() }
-    try DataFormat.takeOver(data) { _ in }
+    try DataFormat.record(in: data)
     var backup = PipelineBackup(pipeline, data)
     guard let directory else {
       return try mapping { try backup.write(to: "/dev/stdout", now) }
