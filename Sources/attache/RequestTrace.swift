@@ -3,7 +3,8 @@ import Pipelines
 import Salesforce
 import System
 
-/// Prints and records the requests to an org, for `--verbose` and `--debug-http`.
+/// Prints and records the requests to an org, for `--verbose` and `--debug-http`, and prints the
+/// repeated ones.
 ///
 /// A request is shown as its method and its path without the query. Tokens, keys and bodies are
 /// never shown.
@@ -11,14 +12,15 @@ final class RequestTrace: Sendable {
   private let program: Program
   private let file: FileDescriptorHandle?
   private let path: String
+  /// Whether repeated requests are shown without `--verbose`.
+  private let showsRetries: Bool
   private let failure = Locked<String?>(nil)
 
   /// Creates the trace that the options request; nil if they request none.
-  init?(_ program: Program) throws(PipelineError) {
-    guard program.verbosity > 0 || program.debugHTTP != nil || program.errorIsTerminal else {
-      return nil
-    }
+  init?(_ program: Program, showsRetries: Bool) throws(PipelineError) {
+    guard program.verbosity > 0 || program.debugHTTP != nil || showsRetries else { return nil }
     self.program = program
+    self.showsRetries = showsRetries
     path = program.debugHTTP.map(program.absolute) ?? ""
     guard program.debugHTTP != nil else {
       file = nil
@@ -38,7 +40,7 @@ final class RequestTrace: Sendable {
 
   /// Prints an event, and appends it to the file.
   func see(_ event: OrgEvent) {
-    if program.verbosity == 0, program.errorIsTerminal, case .retrying = event,
+    if program.verbosity == 0, showsRetries, case .retrying = event,
       let line = Self.line(event, isLong: false)
     {
       // Without this line, a command would be silent during the pause.
