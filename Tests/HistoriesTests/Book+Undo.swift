@@ -68,7 +68,8 @@ extension Book {
     case .undone:
       guard let id = told.recordID else { return }
       if row.isDeleted, world.watch.record(id)?.isDeleted == true,
-        !world.watch.isTouchedByOthers(id), world.watch.deleter(of: id) != .phone
+        !world.watch.isTouchedByOthers(id), world.watch.deleter(of: id) != .phone,
+        !isDeletedAgain(id, beside: row, of: one, in: world)
       {
         throw Violation("its deletion is undone, but \(id) is not restored")
       }
@@ -104,6 +105,24 @@ extension Book {
       if !verdict.isSettled, isTouchedLate(told) { return }
       guard verdict.isSettled else { throw Violation("its undo is left \(verdict.rawValue)") }
       try judgeSettled(row, of: one, told, in: world)
+    }
+  }
+
+  /// Whether a restored record was deleted again by another edit, which was not undone: of another
+  /// row or installation.
+  ///
+  /// The same row has nothing new if its phone saves it again.
+  private func isDeletedAgain(
+    _ id: String, beside row: PhoneRow, of one: ReturnedFile, in world: World
+  ) -> Bool {
+    guard world.watch.wasDeletedAgain(id) else { return false }
+    let ids = [id, row.parent].compactMap(\.self)
+    return returned.contains { other in
+      other.rows.values.contains { rival in
+        (other.installation != one.installation || rival.id != row.id)
+          && ids.contains { deletes(rival, $0, in: world) }
+          && verdicts(of: rival.id, in: [other.file]).last == .deleted
+      }
     }
   }
 

@@ -129,8 +129,10 @@ struct Book {
   ) throws {
     for row in rows.values {
       if phone.state.came.values.contains(where: { $0.isLeft(of: row) }) { continue }
+      // An open row that was left as issued is the edit of the return that it came from.
       let holders = returned.flatMap { one in
-        one.rows.values.filter { $0.isSameWork(as: row) }.map { (row: $0.id, file: one.file) }
+        one.rows.values.filter { $0.isSameWork(as: row) || row.isRemainder(of: $0) }
+          .map { (row: $0.id, file: one.file) }
       }
       // For a restored phone, a bundle may include an earlier return of the same number; its later
       // returns are on their way.

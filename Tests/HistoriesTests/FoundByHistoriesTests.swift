@@ -231,6 +231,19 @@ import Testing
       ])
   }
 
+  @Test func `after an undo another phone deletes the record in its other soup`() async {
+    let setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 120, visitKey: .none,
+      phones: Self.phones(android: [false, false, false]))
+    await expectHolds(
+      915_300_076, setup,
+      [
+        .delete(phone: 1, soup: 0, pick: 1, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, nil), .run(.undo(back: 0), nil),
+        .delete(phone: 0, soup: 1, pick: 1, .boolean),
+      ])
+  }
+
   @Test func `a deletion of an undeleted record deletes no work of another device`() async {
     var setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 120, visitKey: .correlation,
@@ -245,6 +258,22 @@ import Testing
         .orgChange(OrgChange(action: .undelete, target: .newest, isSameSecond: false)),
         .run(.all, nil), .install(phone: 0), .install(phone: 1),
         .createDetail(phone: 1, pick: 47), .delete(phone: 0, soup: 0, pick: 47, .boolean),
+      ])
+  }
+
+  @Test func `an edit that one phone discards is resolved on the phone that still shows it`() async
+  {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .external,
+      phones: Self.phones(android: [false, false, false], marking: [false, true, false]))
+    setup.carries = true
+    await expectHolds(
+      824_600_134, setup,
+      [
+        .create(phone: 1, soup: 0, .boolean), .returnStore(phone: 1), .run(.all, nil),
+        .spoil(phone: 1), .returnStore(phone: 1), .run(.all, nil), .install(phone: 1),
+        .install(phone: 0), .discard(phone: 0, pick: 77), .returnStore(phone: 0),
+        .returnStore(phone: 1), .run(.all, nil), .install(phone: 1),
       ])
   }
 

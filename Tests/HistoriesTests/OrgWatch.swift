@@ -47,7 +47,8 @@ final class OrgWatch: Sendable {
   private struct State {
     var records: [String: OrgRecord] = [:]
     var history: [FieldID: [Entry]] = [:]
-    var everDeleted: Set<String> = []
+    /// How often each record was deleted.
+    var deletions: [String: Int] = [:]
     /// The last author to delete each record.
     var deleters: [String: Author] = [:]
     var touchedByOthers: Set<String> = []
@@ -120,9 +121,9 @@ final class OrgWatch: Sendable {
       let before = state.records[record.id]
       if before == record { continue }
       if author == .otherUser { state.touchedByOthers.insert(record.id) }
-      if record.isDeleted {
-        state.everDeleted.insert(record.id)
-        if before?.isDeleted != true { state.deleters[record.id] = author }
+      if record.isDeleted, before?.isDeleted != true {
+        state.deletions[record.id, default: 0] += 1
+        state.deleters[record.id] = author
       }
       for field in Soup.fields(of: record.sobject) {
         let id = FieldID(record: record.id, field: field)
@@ -153,7 +154,9 @@ final class OrgWatch: Sendable {
   func history(_ record: String, _ field: String) -> [Entry] {
     state.withLock { $0.history[FieldID(record: record, field: field)] ?? [] }
   }
-  func wasDeleted(_ id: String) -> Bool { state.withLock { $0.everDeleted.contains(id) } }
+  func wasDeleted(_ id: String) -> Bool { state.withLock { $0.deletions[id] != nil } }
+  /// Whether a record was restored after a deletion and then deleted again.
+  func wasDeletedAgain(_ id: String) -> Bool { state.withLock { $0.deletions[id] ?? 0 > 1 } }
   func deleter(of id: String) -> Author? { state.withLock { $0.deleters[id] } }
   func isTouchedByOthers(_ id: String) -> Bool {
     state.withLock { $0.touchedByOthers.contains(id) }

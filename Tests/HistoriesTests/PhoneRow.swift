@@ -72,6 +72,11 @@ struct PhoneRow: Sendable, Hashable {
       && (!changed.isEmpty || isDeleted || other.changed.isEmpty)
   }
 
+  /// Whether a row is as it was issued, as the open remainder of another one.
+  func isRemainder(of other: PhoneRow) -> Bool {
+    came == Set(changed.values.map(\.change)) && isLeft(of: other)
+  }
+
   var operation: Operation {
     switch (marker != nil, isDeleted) {
     case (true, true): .dropped

@@ -100,9 +100,11 @@ extension World {
     let verdicts = result.report?.verdicts ?? [:]
     let news = Set((result.report?.records ?? []).map(\.number))
     for number in news.union(foretold.keys).sorted() where foretold[number] != verdicts[number] {
-      // Only the org knows whether the record that a new record refers to still exists.
+      // Only the org knows whether its user still sees the record that a new record refers to.
       if verdicts[number] == .failed, let row = result.report?.row(number),
-        let parent = book.row(of: row)?.parent, watch.record(parent)?.isDeleted == true
+        let file = book.returned.first(where: { $0.file == row.file }),
+        let parent = file.rows[row.row]?.parent,
+        try !isVisible(account: parent, to: phones[file.phone].username)
       {
         continue
       }
@@ -110,6 +112,12 @@ extension World {
         "a dry run of \(result.verb) predicted \(foretold[number]?.rawValue ?? "nothing") for edit "
           + "\(number), but it became \(verdicts[number]?.rawValue ?? "nothing")")
     }
+  }
+
+  private func isVisible(account: String, to username: String) throws -> Bool {
+    guard let user = org.user(named: username) else { return false }
+    let page = try org.query("SELECT Id FROM Account WHERE Id = '\(account)'", as: user)
+    return try JSONValue(parsing: page.records).array?.isEmpty == false
   }
 
   private func noteBundles() throws {
