@@ -57,8 +57,10 @@ package struct DataDirectory: Sendable, Hashable {
   package static func isPipeline(_ path: String) -> Bool {
     let parent = Files.parent(of: path) ?? "."
     let data = DataDirectory(root: parent, name: Files.name(of: path))
-    return [data.state, data.lock, data.format, data.stampKey, data.reports].contains(
-      where: Files.exists)
+    return [
+      data.state, data.lock, data.format, data.stampKey, data.reports, data.issued, data.done,
+      data.quarantine, path + "/users",
+    ].contains(where: Files.exists)
   }
 
   /// Returns the latest report with a run number above the given one and a time not before the

@@ -98,7 +98,7 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The same error with the address of the server, without a path.
-  func sent(to url: String?) -> OrgError {
+  package func sent(to url: String?) -> OrgError {
     guard address == nil, let url else { return self }
     var error = self
     error.address = url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)

@@ -13,12 +13,22 @@ struct Diagnostic {
   init(_ error: any Error, pipeline: String? = nil) {
     switch error {
     case let error as UsageError: self.init(usage: error)
-    case let error as Problems: self.init(problems: error)
+    case let error as Problems: self.init(problems: Self.problems(error, naming: pipeline))
     default:
       var told = PipelineError(describing: error)
       if let pipeline { told.fix = told.fix?.replacing("PIPELINE", with: pipeline) }
       self.init(pipeline: told)
     }
+  }
+
+  private static func problems(_ problems: Problems, naming pipeline: String?) -> Problems {
+    guard let pipeline else { return problems }
+    return Problems(
+      problems.list.map {
+        Problem(
+          file: $0.file, line: $0.line, column: $0.column, path: $0.path, message: $0.message,
+          fix: $0.fix.replacing("PIPELINE", with: pipeline))
+      })
   }
 
   private init(usage error: UsageError) {
