@@ -83,7 +83,8 @@ package struct ToolDescription: Sendable {
   func answer(_ command: CommandDescription, _ words: [String]) throws(UsageError) -> String {
     if words.contains("--help") || words.contains("-h") { return help(for: command) }
     if let option = words.first(where: { $0.hasPrefix("-") }) {
-      throw UsageError("unknown option \"\(option)\"", hint: "\(command.name) has no options")
+      throw UsageError(
+        "unknown option \"\(option)\"", hint: "remove it: \(command.name) has no options")
     }
     switch command.name {
     case "completion":

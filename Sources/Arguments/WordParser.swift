@@ -121,7 +121,7 @@ struct WordParser<C: Command> {
   ) throws(UsageError) {
     let isFirst = given.insert(global.spelling).inserted
     if !isFirst, global.kind != .flag {
-      throw UsageError("\(global.spelling) is given twice", hint: "it takes one value")
+      throw UsageError("\(global.spelling) is given twice", hint: "give it once")
     }
     var word = value ?? ""
     if value == nil, global.kind != .flag { word = try self.value(of: global, words, &index) }
@@ -150,7 +150,7 @@ struct WordParser<C: Command> {
     let isFirst = given.insert(parameter.spelling).inserted
     switch parameter.kind {
     case .option where !isFirst:
-      throw UsageError("\(parameter.spelling) is given twice", hint: "it takes one value")
+      throw UsageError("\(parameter.spelling) is given twice", hint: "give it once")
     case .repeatable where isFirst:
       // Words from the user replace the default list.
       parameter.clear(&command)

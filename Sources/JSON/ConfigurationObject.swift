@@ -66,16 +66,21 @@ package struct ConfigurationObject {
   package func string(_ name: String) -> String? { self[name].flatMap(reader.string) }
 
   /// The non-empty string; nil if absent or invalid.
-  package func text(_ name: String) -> String? { self[name].flatMap(filled) }
+  package func text(_ name: String) -> String? {
+    self[name].flatMap { filled($0, name, "\"…\"") }
+  }
 
   /// The non-empty string of a required member.
   package func requiredText(_ name: String, _ example: String = "\"…\"") -> String? {
-    required(name, example).flatMap(filled)
+    required(name, example).flatMap { filled($0, name, example) }
   }
 
-  private func filled(_ node: JSONNode) -> String? {
+  private func filled(_ node: JSONNode, _ name: String, _ example: String) -> String? {
     guard let text = reader.string(node) else { return nil }
-    if text.isEmpty { reader.report(node, "this is empty", "write a text") }
+    if text.isEmpty {
+      let key = JSONText.quoted(name)
+      reader.report(node, "\(what) needs a \(key) that is not empty", "write \(key): \(example)")
+    }
     return text.isEmpty ? nil : text
   }
 

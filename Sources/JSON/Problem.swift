@@ -1,3 +1,5 @@
+import System
+
 /// A problem in a configuration file: its position, the fault and the fix.
 package struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file as the user named it.
@@ -48,6 +50,20 @@ package struct Problems: Error, Sendable, Hashable, CustomStringConvertible {
   /// Creates a list that keeps the given order.
   package init(_ list: [Problem]) {
     self.list = list
+  }
+
+  /// The problem, if there is only one and it is the file itself rather than something in it.
+  package var ofFile: Problem? {
+    guard list.count == 1, let problem = list.first, problem.line == 0 else { return nil }
+    return problem
+  }
+
+  /// The problems in one sentence.
+  package var summary: String {
+    if let problem = ofFile { return problem.message }
+    let files = Set(list.map(\.file))
+    let subject = files.count == 1 ? files.first ?? "" : "the configuration"
+    return "\(subject) has \(CountText.of(list.count, "problem"))"
   }
 
   /// One line per problem.

@@ -58,6 +58,14 @@ package enum DecisionRule {
     return deletes ? kinds.filter { $0 != .set } : kinds
   }
 
+  /// The verdicts that permit a decision for some edits.
+  package static func verdicts(permitting kind: Decision.Kind) -> [Verdict] {
+    Verdict.allCases.filter { verdict in
+      possible(Subject(verdict: verdict, operation: .update, hasRecord: true)).contains(kind)
+        || possible(Subject(verdict: verdict, operation: .create, hasRecord: false)).contains(kind)
+    }
+  }
+
   /// What an operator should do about an edit: the command and its possible arguments, the most
   /// likely one first; nil if nothing is needed.
   ///
@@ -114,14 +122,7 @@ package enum DecisionRule {
       return "it is resolved (\(verdict.rawValue)), so there is nothing to decide"
     }
     let options = possible.map(\.option).joined(separator: ", ")
-    return
-      "\(kind.option) is not possible for an edit that is \(words(verdict)); possible: \(options)"
-  }
-
-  private static func words(_ verdict: Verdict) -> String {
-    switch verdict {
-    case .conflict, .deviceConflict: "in \(verdict.rawValue)"
-    default: verdict.rawValue
-    }
+    return "\(kind.option) is not possible for an edit with the verdict \(verdict.rawValue); "
+      + "possible: \(options)"
   }
 }

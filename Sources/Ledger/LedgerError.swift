@@ -1,3 +1,5 @@
+import System
+
 /// The reason why the ledger cannot be used.
 package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
   /// The file was written by a later version of attache.
@@ -28,7 +30,8 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
     case .damaged(let path, let what):
       "\(path) has \(what) that cannot be read; restore it from a backup"
     case .unaccounted(let run, let edits, let verdicts):
-      "run \(run) processed \(edits) edits but has \(verdicts) verdicts; "
+      "run \(run) processed \(CountText.of(edits, "edit")) but has "
+        + "\(CountText.of(verdicts, "verdict")); "
         + "this is a bug, please report it"
     }
   }

@@ -1,14 +1,9 @@
-/// Formats sizes and counts for messages.
+/// Formats sizes for messages.
 package enum ByteCount {
   /// A size in the largest fitting unit.
   package static func text(_ bytes: Int) -> String {
     if bytes < 10_000 { return "\(bytes) bytes" }
     if bytes < 10_000_000 { return "\((bytes + 512) / 1024) KiB" }
     return "\((bytes + 524_288) / 1_048_576) MiB"
-  }
-
-  /// A number followed by its noun in singular or plural.
-  package static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 }

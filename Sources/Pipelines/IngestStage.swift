@@ -295,7 +295,9 @@ struct IngestStage {
       throw PipelineError(
         .configuration, "ingest.no-snapshot",
         "there is no generation \(named.generation) of a snapshot \(named.id)",
-        location: run.data.path, fix: "name a directory in users/ and one of the generations in it")
+        location: run.data.path,
+        fix: "write SNAPSHOT/GENERATION: the user's 18-character ID, which is a directory in "
+          + "users/, or global; and the number of a generation that was issued to it")
     }
   }
 }

@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// Checks a pipeline's logins and compares its syncs with the org, before anything runs.
 package struct OrgCheck: Sendable {
@@ -139,7 +140,9 @@ package struct OrgCheck: Sendable {
         .map { "\($0.key) \($0.value)" }.joined(separator: ", ")
       let briefcases = objects.isEmpty ? "no briefcase is assigned to this user and app" : objects
       lines.append("\(identity.username): " + (hasBriefcases ? briefcases : "logged in"))
-      if identity.ruleErrors > 0 { lines.append("  \(identity.ruleErrors) rules failed") }
+      if identity.ruleErrors > 0 {
+        lines.append("  \(CountText.of(identity.ruleErrors, "rule")) failed")
+      }
     }
     return lines + findings.map(\.description) + failures.map { "failed: \($0)" }
   }

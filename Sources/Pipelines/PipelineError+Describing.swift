@@ -19,10 +19,11 @@ extension PipelineError {
     case let error as OrgError: self.init(org: error)
     case let error as SyncError: self.init(sync: error)
     case let error as Problems:
+      let problem = error.ofFile
       self.init(
-        .configuration, "configuration",
-        "the configuration has \(error.list.count) problem\(error.list.count == 1 ? "" : "s")",
-        reason: error.description)
+        .configuration, "configuration", error.summary, location: problem?.file,
+        reason: problem == nil ? error.description : nil,
+        fix: problem.flatMap { $0.fix.isEmpty ? nil : $0.fix })
     case let error as SecretError:
       self.init(
         .configuration, "secret", "a secret cannot be read", reason: error.message,
@@ -146,7 +147,8 @@ extension PipelineError {
   init(lockedBy holder: String, at path: String) {
     self.init(
       .locked, "run.locked", "another run of this pipeline is active", location: path,
-      reason: holder, fix: "wait until it finishes; the lock is released when its process ends")
+      reason: "the lock is held by \(holder)",
+      fix: "wait until it finishes; the lock is released when its process ends")
   }
 
   /// A write that failed because the disk is full.

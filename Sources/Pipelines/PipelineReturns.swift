@@ -56,7 +56,7 @@ package struct PipelineReturns: Sendable {
         one.state = .arriving
         one.reason =
           "it was written to a moment ago; it is taken when it has been unchanged for "
-          + "\(pipeline.inbox.settleSeconds) seconds (inbox.settleSeconds)"
+          + "\(CountText.of(pipeline.inbox.settleSeconds, "second")) (inbox.settleSeconds)"
       }
       found.append(one)
     }

@@ -107,11 +107,11 @@ package struct PipelineUndo: Sendable {
         + "\(pipeline.called) asks the org; undo it then"
     }
     if let verdict, !verdict.isSettled, isWritten {
-      return "it is \(verdict.rawValue): decide it first"
+      return "its verdict is \(verdict.rawValue): decide it first"
     }
     if isWritten { return nil }
     return "run \(run) changed nothing in the org by it"
-      + (verdict.map { " (it is \($0.rawValue) now)" } ?? "")
+      + (verdict.map { " (its verdict is now \($0.rawValue))" } ?? "")
   }
 
   /// The refusal for a new record that was not sent because its parent was deleted.
@@ -124,7 +124,7 @@ package struct PipelineUndo: Sendable {
     PipelineError(
       .usage, "undo.no-run", "there is no run \"\(run)\"", location: data.state,
       fix:
-        "attache status \(pipeline.called) lists the last runs; reports have the names of their runs"
+        "attache status \(pipeline.called) lists the last runs; each report shows the ID of its run"
     )
   }
 
@@ -138,7 +138,7 @@ package struct PipelineUndo: Sendable {
     PipelineError(
       .configuration, "undo.of-undo", "run \(run) undid what another run had changed",
       reason: "an undo cannot be undone, because the values that it removed may be outdated",
-      fix: "its report has them; enter them in the org, or on a device")
+      fix: "enter them in the org or on a device; the report of that run has them")
   }
 
   private func refused(_ refusals: [DecisionRefusal], _ run: String) -> PipelineError {

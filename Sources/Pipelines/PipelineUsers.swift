@@ -60,7 +60,7 @@ struct PipelineUsers {
     guard names.count >= least, names.count <= most else {
       throw PipelineError(
         .configuration, "users.unexpected",
-        "the pipeline has \(names.count) user\(names.count == 1 ? "" : "s"), and users.expect "
+        "the pipeline has \(CountText.of(names.count, "user")), and users.expect "
           + "allows \(least) to \(most)",
         location: run.pipeline.file, fix: "check the source of the users, or change users.expect")
     }

@@ -171,7 +171,7 @@ struct PrimeJob: Sendable {
         let (old, new) = ((before[soup] ?? 0) - own, filled?.total ?? 0)
         if limits.allows(deleting: old - new, of: old) { continue }
         words.append(
-          "the soup \"\(soup)\" would have \(new) records instead of \(old), more than "
+          "the soup \"\(soup)\" would have \(CountText.of(new, "record")) instead of \(old), more than "
             + "\(limits.maxDeletesPercent) % less; generation \(newest) was kept; "
             + DeletionGuard.fixByOption)
       }

@@ -88,8 +88,8 @@ struct PrimePlan {
     for store in run.pipeline.stores {
       for sync in store.primed {
         let whom =
-          store.scope == .global ? ReportEdit.globalOwner : ByteCount.count(users, "user")
-        let count = sum.bySync[sync.syncName].map { ": " + ByteCount.count($0, "record") } ?? ""
+          store.scope == .global ? ReportEdit.globalOwner : CountText.of(users, "user")
+        let count = sum.bySync[sync.syncName].map { ": " + CountText.of($0, "record") } ?? ""
         run.summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)\(count)")
       }
     }

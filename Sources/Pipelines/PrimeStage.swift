@@ -4,6 +4,7 @@ import Ledger
 import MobileSync
 import Reconciliation
 import Salesforce
+import System
 
 struct PrimeStage {
   let run: RunContext
@@ -116,7 +117,9 @@ struct PrimeStage {
       try run.ledger.settleFindings(kind, subject: subject, by: run.row.id)
     }
     let unreadable = outcome.soups.filter { !$0.unreadable.isEmpty }.map {
-      "\($0.unreadable.count) records of \"\($0.soup)\" were listed and could not be read"
+      let count = $0.unreadable.count
+      return "\(CountText.of(count, "record")) of \"\($0.soup)\" \(count == 1 ? "was" : "were") "
+        + "listed and could not be read"
     }
     var detail: JSONObject = [
       "snapshot": .string(output.user.id), "username": .string(output.user.username),

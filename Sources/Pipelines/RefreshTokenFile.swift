@@ -68,9 +68,12 @@ final class RefreshTokenFile: RefreshTokenKeeper {
       if Task.isCancelled {
         throw OrgError(.cancelled, message: "the login was cancelled", request: request)
       }
-      guard case .held = error else { throw refusal("refresh tokens cannot be stored: \(error)") }
+      guard case .held(let holder) = error else {
+        throw refusal("refresh tokens cannot be stored: \(error)")
+      }
       throw refusal(
-        "another process has been renewing its session for more than \(Self.waitSeconds) seconds")
+        "the refresh tokens have been locked for more than \(Self.waitSeconds) seconds by "
+          + holder)
     }
   }
 

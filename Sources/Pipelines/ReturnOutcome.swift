@@ -37,7 +37,7 @@ extension ReturnOutcome.Result {
   var planned: String {
     switch self {
     case .accepted(_, let edits, let new, _, _):
-      edits == 0 ? " has no edits" : " has \(ByteCount.count(edits, "edit")), \(new) of them new"
+      edits == 0 ? " has no edits" : " has \(CountText.of(edits, "edit")), \(new) of them new"
     case .known: " was already ingested"
     case .quarantined(_, let refusal): " will be quarantined: \(refusal.sentence); \(refusal.fix)"
     case .left(let refusal): " stays in place: \(refusal.sentence); \(refusal.fix)"

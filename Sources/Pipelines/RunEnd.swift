@@ -99,14 +99,14 @@ package struct RunEnd: Sendable {
     if let error { return "\(name): \(error.message) [\(error.code)]" }
     var parts = outcome == .failure ? reasons.map(\.rawValue) : []
     let edits = (verdicts ?? [:]).values.reduce(0, +)
-    if edits > 0 { parts.append(ByteCount.count(edits, "edit") + " processed") }
+    if edits > 0 { parts.append(CountText.of(edits, "edit") + " processed") }
     let left = (open ?? [:]).values.reduce(0, +)
-    if left > 0 { parts.append(ByteCount.count(left, "edit") + " open") }
+    if left > 0 { parts.append(CountText.of(left, "edit") + " open") }
     let told = (findings ?? [:]).filter { $0.key.wantsPerson }.values.reduce(0, +)
-    if told > 0 { parts.append(ByteCount.count(told, "finding") + " to review") }
+    if told > 0 { parts.append(CountText.of(told, "finding") + " to review") }
     if let snapshots, snapshots > 0 {
       let of = changed == 0 ? "none of them" : changed == snapshots ? "all" : "\(changed) of them"
-      parts.append(ByteCount.count(snapshots, "snapshot") + " primed, \(of) changed")
+      parts.append(CountText.of(snapshots, "snapshot") + " primed, \(of) changed")
     }
     return "\(name): \(outcome.rawValue): "
       + (parts.isEmpty ? "nothing was due" : parts.joined(separator: ", "))

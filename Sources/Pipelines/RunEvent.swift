@@ -38,7 +38,7 @@ package enum RunEvent: Sendable, Equatable {
   case editsSettled(done: Int, of: Int)
   /// A report was written to a directory.
   case reportWritten(path: String)
-  /// A request is repeated after a pause: attempt so many of at most so many.
+  /// A request is repeated after a pause: attempt number `attempt` of at most `of`.
   case retrying(request: String, reason: String, attempt: Int, of: Int, milliseconds: Int)
   /// A warning that did not stop the run.
   case warning(String)

@@ -108,7 +108,8 @@ package enum SecretSource: Sendable, Hashable {
     } catch {
       if error.isTimeout {
         throw SecretError(
-          self, "\(program) did not finish within \(seconds) seconds and was stopped",
+          self,
+          "\(program) did not finish within \(CountText.of(seconds, "second")) and was stopped",
           "run it by hand: it may be waiting for input")
       }
       if error.isTooLarge {

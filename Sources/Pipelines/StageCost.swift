@@ -43,7 +43,7 @@ package struct StageCost: Sendable, Hashable {
   /// The cost as text, such as `12 requests for 340 records, 1200 KiB`.
   package var words: String {
     let unit = stage == .prime ? "record" : "edit"
-    return ByteCount.count(requests, "request") + " for " + ByteCount.count(records, unit) + ", "
+    return CountText.of(requests, "request") + " for " + CountText.of(records, unit) + ", "
       + ByteCount.text(bytes)
   }
 

@@ -35,7 +35,7 @@ package struct StageForecast: Sendable {
     let name = cost.stage.rawValue
     let unit = cost.stage == .prime ? "record" : "edit"
     let parts = [
-      ByteCount.count(cost.requests, "request"), ByteCount.count(cost.records, unit),
+      CountText.of(cost.requests, "request"), CountText.of(cost.records, unit),
       knowsBytes ? ByteCount.text(cost.bytes) : nil,
     ].compactMap(\.self)
     var lines = ["\(name): \(isAtLeast ? "at least" : "about") \(parts.joined(separator: ", "))"]

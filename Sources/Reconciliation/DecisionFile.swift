@@ -51,10 +51,18 @@ private struct JSONDecisions {
   let reader: ConfigurationReader
 
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
-    guard let node = reader.parse(bytes),
-      let file = reader.object(
-        node, known: ["$schema", "format", "decisions"], what: "the decisions")
-    else { return [] }
+    let known = ["$schema", "format", "decisions"]
+    guard let node = reader.parse(bytes) else { return [] }
+    let names = node.members?.map(\.name) ?? []
+    if Spelling.nearest("decisions", among: names) == nil, !Set(names).isSubset(of: known) {
+      // The keys of another kind of file would each be a problem.
+      reader.report(
+        "this is not a file of decisions: it has no \"decisions\"",
+        "name a report's conflicts.csv with the column decision filled in, or JSON with "
+          + "\"decisions\": [ … ]")
+      return []
+    }
+    guard let file = reader.object(node, known: known, what: "the decisions") else { return [] }
     if let format = file["format"], format.int != 1 {
       reader.report(format, "this version does not support the format", "write 1")
     }

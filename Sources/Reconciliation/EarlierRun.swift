@@ -4,7 +4,7 @@ import System
 
 /// What a finished run came to, as a point of the chart of runs.
 package struct EarlierRun: Sendable, Hashable {
-  /// So many runs are in the chart, the report's own included.
+  /// The largest number of runs in the chart, including the report's own.
   package static let most = 30
 
   /// The run's name.

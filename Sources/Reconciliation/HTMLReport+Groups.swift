@@ -1,4 +1,5 @@
 import Ledger
+import System
 
 extension HTMLReport {
   /// The number of rows that a table of totals shows.
@@ -34,7 +35,8 @@ extension HTMLReport {
     }
     text += "</tbody></table>\n"
     if groups.count > rowLimit {
-      text += "<p class=\"quiet\">\(groups.count - rowLimit) more are in report.json.</p>\n"
+      let more = groups.count - rowLimit
+      text += "<p class=\"quiet\">\(more) more \(more == 1 ? "is" : "are") in report.json.</p>\n"
     }
     return text + "</section>\n"
   }
@@ -58,7 +60,7 @@ extension HTMLReport {
   }
 
   private static func sentence(_ moment: ReportMoment) -> String {
-    let edits = moment.count == 1 ? "1 edit" : "\(moment.count) edits"
+    let edits = CountText.of(moment.count, "edit")
     let name = "<b>\(HTMLText.escaped(moment.name))</b>"
     return switch moment.kind {
     case .edited: "\(name) worked on the device: \(edits)"

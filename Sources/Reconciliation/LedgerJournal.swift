@@ -284,9 +284,10 @@ package final class LedgerJournal: SyncUpJournal {
     let count = watched(sends, inJob: true).count
     guard count > 0, let sobject = sends.first?.sobject else { return }
     let ended = access.session.serverDate ?? sent
+    let edits = "\(CountText.of(count, "edit")) of \(sobject) \(count == 1 ? "was" : "were")"
     warn(
       """
-      \(count) edits of \(sobject) were sent in the bulk job \(job): their records were read right before, at \
+      \(edits) sent in the bulk job \(job): the records were read right before, at \
       \(Dates.utcSeconds(sent)); changes to them until the job was done, at \
       \(Dates.utcSeconds(ended)), were not seen and may have been overwritten
       """)

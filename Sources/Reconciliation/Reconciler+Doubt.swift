@@ -200,7 +200,9 @@ extension Reconciler {
   func tellInDoubt(_ count: Int, of snapshotID: String, _ error: OrgError) {
     if count == 0 { return }
     let username = (try? state.snapshotRow(id: snapshotID))?.username ?? snapshotID
-    summary.warnings.append("\(count) edits of \(username) stay unconfirmed: \(Self.words(error))")
+    let verb = count == 1 ? "stays" : "stay"
+    summary.warnings.append(
+      "\(CountText.of(count, "edit")) of \(username) \(verb) unconfirmed: \(Self.words(error))")
   }
 
   /// Records when a bulk job had finished a write; the record may have any date until then.

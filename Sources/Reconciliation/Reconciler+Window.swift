@@ -209,7 +209,10 @@ extension Reconciler {
           if edit.finding == nil { detail.fields = try state.editedFields(of: edit, rules).edited }
           return (edit, Settlement(.notAttempted, detail))
         })
-    if !held.isEmpty { summary.warnings.append("\(held.count) edits were not attempted: \(words)") }
+    if !held.isEmpty {
+      let edits = CountText.of(held.count, "edit", "was", "were")
+      summary.warnings.append("\(edits) not attempted: \(words)")
+    }
   }
 
   /// Throws an error that ends the work for all users, because they share the invalid login or the

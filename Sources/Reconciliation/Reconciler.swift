@@ -324,7 +324,8 @@ package final class Reconciler {
       }
     }
     if onlySnapshot != nil, count > 0 {
-      summary.warnings.append("\(count) edits were not attempted: \(words)")
+      let edits = CountText.of(count, "edit", "was", "were")
+      summary.warnings.append("\(edits) not attempted: \(words)")
     }
   }
 

@@ -65,7 +65,7 @@ package enum StoryText {
       let others =
         detail.otherEdits.isEmpty
         ? "" : " (with edit \(detail.otherEdits.map(String.init).joined(separator: ", ")))"
-      return "\(edit) is \(verdict.rawValue)\(others) in run \(run)\(words)"
+      return "\(edit) has the verdict \(verdict.rawValue)\(others) in run \(run)\(words)"
     }
   }
 

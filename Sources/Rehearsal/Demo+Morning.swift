@@ -14,7 +14,7 @@ extension Demo {
     chapter("The next morning: an operator decides")
     let decisions = PipelineDecisions(pipeline, root: places.snapshots)
     let open = try decisions.open().map(\.edit)
-    say("\(open.count) edits wait.")
+    say(CountText.of(open.count, "edit", "waits", "wait") + ".")
     let decided = open.filter { !keepsOpen || !Self.left.contains($0.verdict) }
     let byFile = decided.filter { [.conflict, .deletedOnServer].contains($0.verdict) }
     let byCommand = decided.filter { [.failed, .notVisible].contains($0.verdict) }
@@ -56,7 +56,9 @@ extension Demo {
     _ night: RunSummary, _ data: DataDirectory, _ org: DemoOrg
   ) throws {
     let snapshots = night.snapshots.filter { devices[$0.username] != nil }
-    expect(snapshots.count == devices.count, "\(snapshots.count) phones have a new bundle")
+    expect(
+      snapshots.count == devices.count,
+      CountText.of(snapshots.count, "phone", "has", "have") + " a new bundle")
     for snapshot in snapshots {
       guard let device = devices[snapshot.username] else { continue }
       let bundle = try newestBundle(snapshot, device.platform, data)
@@ -83,7 +85,9 @@ extension Demo {
     say("  attache decide \(pipeline.called) --file \(ShellWord.quoted(path))")
     for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
     let entered = try decisions.enter(try DecisionFile.read(path: path), by: "operator")
-    expect(entered.decided.count == edits.count, "a file decided \(entered.decided.count) edits")
+    expect(
+      entered.decided.count == edits.count,
+      "a file decided \(CountText.of(entered.decided.count, "edit"))")
   }
 
   /// The verdicts of the three edits that stay open where the demo keeps some.
@@ -107,7 +111,8 @@ extension Demo {
     let open = try PipelineDecisions(pipeline, root: places.snapshots).open().map(\.edit)
     let called = pipeline.called
     say("")
-    say("The org runs at \(org.server.url), and \(open.count) edits are open.")
+    let edits = CountText.of(open.count, "edit", "is", "are")
+    say("The org runs at \(org.server.url), and \(edits) open.")
     say("Try in another terminal:")
     say("  attache decide \(called) --list")
     for edit in open {

@@ -143,9 +143,13 @@ package struct Demo {
     let summary = try await run(pipeline, org, [.prime, .pack])
     for snapshot in summary.snapshots {
       let total = snapshot.soups.reduce(0) { $0 + $1.total }
-      say("  \(snapshot.username): \(total) records, generation \(snapshot.generation)")
+      say(
+        "  \(snapshot.username): \(CountText.of(total, "record")), "
+          + "generation \(snapshot.generation)")
     }
-    say("  \(summary.bundles.count) bundles, \(summary.requests) requests to the org")
+    say(
+      "  \(CountText.of(summary.bundles.count, "bundle")), "
+        + "\(CountText.of(summary.requests, "request")) to the org")
     return summary
   }
 
@@ -194,10 +198,12 @@ package struct Demo {
       "Each file is copied, opened as untrusted input, and verified by its stamp before it is read."
     )
     let ingested = try await run(pipeline, org, [.ingest])
-    say("  \(ingested.returns.ingested) returns with \(ingested.edits.found) edits")
+    say(
+      "  \(CountText.of(ingested.returns.ingested, "return")) with "
+        + CountText.of(ingested.edits.found, "edit"))
     expect(
       ingested.edits.found == day.expected.values.reduce(0, +),
-      "\(ingested.edits.found) edits were found")
+      CountText.of(ingested.edits.found, "edit", "was", "were") + " found")
 
     say("First a dry run, which sends nothing:")
     let writes = org.server.log.writes.count
@@ -221,7 +227,10 @@ package struct Demo {
       guard count > 0 || played > 0 else { continue }
       let mark = count == played ? "as played" : "but \(played) played"
       say("  \(pad(count)) \(verdict.rawValue) (\(mark))")
-      expect(count == played, "\(count) edits are \(verdict.rawValue), and \(played) were played")
+      expect(
+        count == played,
+        CountText.of(count, "edit", "has", "have")
+          + " the verdict \(verdict.rawValue), and \(played) were played")
     }
   }
 
@@ -238,12 +247,18 @@ package struct Demo {
       let expected = try changes.count(
         for: snapshot.username, held: held[snapshot.id] ?? [])
       say(
-        "  \(snapshot.username): \(expected.fetched) records changed or are new, \(fetched) fetched; "
-          + "\(expected.removed) left, \(removed) removed")
-      expect(fetched == expected.fetched, "\(snapshot.username): \(fetched) records were fetched")
-      expect(removed == expected.removed, "\(snapshot.username): \(removed) records were removed")
+        "  \(snapshot.username): fetched \(fetched) of "
+          + CountText.of(expected.fetched, "new or changed record")
+          + ", removed \(removed) of "
+          + "\(CountText.of(expected.removed, "record")) no longer assigned")
+      expect(
+        fetched == expected.fetched,
+        "\(snapshot.username): \(CountText.of(fetched, "record", "was", "were")) fetched")
+      expect(
+        removed == expected.removed,
+        "\(snapshot.username): \(CountText.of(removed, "record", "was", "were")) removed")
     }
-    say("  \(summary.bundles.count) new bundles; they include the returns:")
+    say("  \(CountText.of(summary.bundles.count, "new bundle")); they include the returns:")
     say(
       "  the resolved edits, and each open edit with its reason in the row, so the phones may install"
     )

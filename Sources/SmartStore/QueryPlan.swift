@@ -1,4 +1,5 @@
 import SQLite
+import System
 
 /// A query without its values: translated, checked to be read-only, and prepared once for all
 /// queries of the same shape.
@@ -120,7 +121,8 @@ final class QueryPlan {
     }
     guard given == valueCount else {
       throw StoreError.invalidQuery(
-        "the query has \(valueCount) question marks and got \(given) values; give one for each")
+        "the query has \(CountText.of(Int(valueCount), "question mark")) and got "
+          + "\(CountText.of(Int(given), "value")); give one value for each")
     }
   }
 }

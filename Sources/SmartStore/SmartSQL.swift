@@ -43,7 +43,9 @@ package struct SmartSQL {
 
   private func refuseChanges() throws {
     let start = text.drop { $0.isWhitespace }.prefix(6).lowercased()
-    for word in ["insert", "update", "delete"] where start == word { throw StoreError.notSelect }
+    for word in ["insert", "update", "delete"] where start == word {
+      throw StoreError.notSelect(text)
+    }
   }
 
   private struct Translation {

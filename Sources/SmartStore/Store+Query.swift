@@ -121,7 +121,7 @@ extension Store {
     if let known = translations[text] { return known }
     let sql = try SmartSQL(text: text).translated(for: platform) { try findReadable($0) }
     // Prepared here only for this check: a statement that is not a SELECT never runs.
-    guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect }
+    guard try connection.prepare(sql).isReadOnly else { throw StoreError.notSelect(text) }
     translations.keep(sql, for: text)
     return sql
   }

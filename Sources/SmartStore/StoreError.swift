@@ -48,8 +48,8 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   case recordWithoutID(soup: String, record: Int, path: String)
   /// A page of records could not be parsed.
   case invalidPage(soup: String, reason: String)
-  /// Smart SQL that is not a SELECT.
-  case notSelect
+  /// Smart SQL that does not only read, with its text.
+  case notSelect(String)
   /// Smart SQL with an invalid reference in braces.
   case invalidReference(String, position: Int, reason: String)
   /// An invalid query spec.
@@ -96,11 +96,18 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case .externalIDMissing, .externalIDNotUnique, .noSuchEntry, .invalidElement, .notDecodable,
       .recordWithoutID, .invalidPage:
       elementDescription
-    case .notSelect: "only SELECT is supported in Smart SQL"
+    case .notSelect(let statement): Self.words(forNotSelect: statement)
     case .invalidReference(let text, let position, let reason):
       "Smart SQL: {\(text)} at character \(position + 1): \(reason)"
     case .invalidQuery(let reason): reason
     }
+  }
+
+  private static func words(forNotSelect statement: String) -> String {
+    let text = statement.trimmed
+    if text.isEmpty { return "the query is empty: Smart SQL reads with SELECT or WITH" }
+    let start = text.count > 40 ? String(text.prefix(40)) + "…" : text
+    return "Smart SQL reads with SELECT or WITH, and cannot run \"\(start)\""
   }
 
   private var fileDescription: String {

@@ -17,9 +17,7 @@ struct StoreLock: Sendable {
         file, exclusive: exclusive, note: exclusive ? "" : nil, seconds: waitSeconds)
     } catch {
       guard case .held = error else { throw .lock(path: path, reason: error.description) }
-      // Only writers leave a note. A writer may be blocked by readers.
-      let holder = exclusive ? "another process" : FileLock.holder(file)
-      throw .inUse(path: path, by: holder, seconds: waitSeconds)
+      throw .inUse(path: path, by: FileLock.holder(file), seconds: waitSeconds)
     }
   }
 }

@@ -67,7 +67,7 @@ package final class FileLock: Sendable {
       attache_unlock(file)
       Glibc.close(file)
     }
-    throw .held(by: note == nil ? "another process" : FileLock.holder(path))
+    throw .held(by: FileLock.holder(path))
   }
 
   /// The number of attempts if the file is removed between opening and locking.
@@ -119,12 +119,32 @@ package final class FileLock: Sendable {
     }
   }
 
-  /// The note of the last exclusive holder.
+  /// The process that holds the lock: its note, or its ID and name.
   package static func holder(_ path: String) -> String {
     let bytes = (try? Files.read(path, limit: 4096)) ?? []
-    let text = String(decoding: bytes, as: UTF8.self)
-    let line = text.prefix { !$0.isNewline }
-    return line.isEmpty ? "another process" : String(line)
+    let line = String(decoding: bytes, as: UTF8.self).prefix { !$0.isNewline }
+    // A lock on a file with other content has no note.
+    let note = line.hasPrefix("process ") ? String(line) : nil
+    guard let pid = process(holding: path) else { return note ?? "another process" }
+    // A reader leaves no note, so the note may be that of an earlier holder.
+    if let note, note.hasPrefix("process \(pid) ") { return note }
+    let name = String(decoding: (try? Files.read("/proc/\(pid)/comm")) ?? [], as: UTF8.self).trimmed
+    return "process \(pid)" + (name.isEmpty ? "" : " (\(name))")
+  }
+
+  /// The ID of the process that holds a lock, as the kernel lists it; nil if it lists none.
+  private static func process(holding path: String) -> Int32? {
+    var file = stat()
+    guard lstat(path, &file) == 0, let bytes = try? Files.read("/proc/locks") else { return nil }
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      // 5: FLOCK  ADVISORY  WRITE 4711 00:1b:1570481 0 EOF
+      let words = line.split(separator: " ")
+      guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(file.st_ino)"),
+        let pid = Int32(words[4]), pid > 0
+      else { continue }
+      return pid
+    }
+    return nil
   }
 
   // The note is advisory: a full disk must not prevent the lock.

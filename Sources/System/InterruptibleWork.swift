@@ -14,7 +14,7 @@ package enum InterruptibleWork: String, Sendable {
   package var deadlineText: String { "the \(rawValue)'s deadline was reached" }
   /// The message for a deadline that the user can extend.
   package func deadlineText(seconds: Int) -> String {
-    "the \(rawValue) reached its deadline of \(seconds) seconds"
+    "the \(rawValue) reached its deadline of \(CountText.of(seconds, "second"))"
   }
   /// The error code of a reached deadline.
   package var deadlineCode: String { "\(rawValue).deadline" }

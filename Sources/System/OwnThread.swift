@@ -27,7 +27,7 @@ package final class OwnThread: Sendable {
     self.thread = thread
   }
 
-  /// Declares, once, that the thread has been told to end.
+  /// Declares, once, that the thread has been asked to end.
   ///
   /// Does not wait for it.
   package func willEnd() {
@@ -39,9 +39,9 @@ package final class OwnThread: Sendable {
     }
   }
 
-  /// Waits for the threads that were told to end, up to a total time limit.
+  /// Waits for the threads that were asked to end, up to a total time limit.
   ///
-  /// Threads told to end meanwhile are awaited too, since a thread may tell others as it ends. A
+  /// Threads asked to end meanwhile are awaited too, since a thread may ask others as it ends. A
   /// thread that takes longer, such as one blocked by DNS, is not awaited.
   package static func joinLeaving(withinMilliseconds limit: Int) {
     let end = Clock.monotonicNanoseconds() + UInt64(limit) * 1_000_000

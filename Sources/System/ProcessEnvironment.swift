@@ -64,7 +64,7 @@ package enum ProcessEnvironment {
   ///
   /// This is the only way out.
   ///
-  /// Threads that were told to end are joined; then the process ends at once. No handler of `exit`
+  /// Threads that were asked to end are joined; then the process ends at once. No handler of `exit`
   /// unloads libraries while threads may still use them. The C library has no buffered output, as
   /// all output is written with `write`.
   package static func leave(_ status: Int32) -> Never {

@@ -27,7 +27,7 @@ package final class RunningProcess: Sendable {
     self.output = Locked(Output(descriptor: output))
   }
 
-  // A child process outlives its handle unless it is told to end; then no one waits for it.
+  // A child process outlives its handle unless it is asked to end; then no one waits for it.
   deinit { output.withLock { if $0.descriptor >= 0 { close($0.descriptor) } } }
 
   /// Sends SIGTERM.

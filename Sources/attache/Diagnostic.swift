@@ -27,10 +27,14 @@ struct Diagnostic {
 
   private init(problems error: Problems) {
     status = ExitStatus.configuration
-    let count = error.list.count
-    lines =
-      ["attache: the configuration has \(count) problem\(count == 1 ? "" : "s")   [configuration]"]
-      + error.list.map { "  " + $0.description }
+    var lines = ["attache: \(error.summary)   [configuration]"]
+    if let problem = error.ofFile {
+      lines.append("  where  \(problem.file)")
+      if !problem.fix.isEmpty { lines.append("  fix    \(problem.fix)") }
+    } else {
+      lines += error.list.map { "  " + $0.description }
+    }
+    self.lines = lines
     json = .object([
       "type": "error", "code": "configuration",
       "problems": .array(

@@ -48,7 +48,7 @@ struct Options: Sendable {
       .option(
         "log-file", "FILE", "append events to FILE, one line each, with the time",
         completes: .files, \.logFile),
-      .option("log-format", "FORMAT", "the format of FILE: text or json", \.logFormat),
+      .option("log-format", "FORMAT", "the format of FILE", \.logFormat),
     ]
     return pipeline + log.map(\.shared)
   }
@@ -96,28 +96,13 @@ extension Parameter {
   }
 
   /// `--deadline` of a command that can be resumed.
-  static func deadline(_ path: WritableKeyPath<Root, Seconds?>) -> Parameter {
+  static func deadline(_ path: WritableKeyPath<Root, PositiveNumber?>) -> Parameter {
     .option("deadline", "SECONDS", "stop after SECONDS", path)
   }
 }
 
-/// A duration on the command line.
-struct Seconds: ArgumentValue {
-  let value: Int
-
-  init(_ value: Int) { self.value = value }
-
-  init?(argument: String) {
-    guard let value = Int(argument: argument), value >= 1 else { return nil }
-    self.value = value
-  }
-
-  static var expectation: String { "a number of seconds, at least 1" }
-  var argumentText: String { String(value) }
-}
-
-/// A count on the command line.
-struct Count: ArgumentValue {
+/// A number of at least 1 on the command line: a count, or a duration in seconds.
+struct PositiveNumber: ArgumentValue {
   let value: Int
 
   init(_ value: Int) { self.value = value }

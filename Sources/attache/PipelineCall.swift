@@ -189,7 +189,7 @@ struct PipelineCall {
     }
     for line in summary.plan { program.print(line) }
     if isDryRun, summary.plan.isEmpty { program.print("nothing to do") }
-    for line in SummaryText.lines(summary) { program.print(styled: line) }
+    for line in SummaryText.lines(summary, isDryRun: isDryRun) { program.print(styled: line) }
     if isDryRun, !isUndoPlan { program.print("dry run: nothing was sent or changed") }
   }
 }
@@ -204,11 +204,13 @@ extension Verdict {
 
 /// The summary of a run in a few lines.
 enum SummaryText {
-  static func lines(_ summary: RunSummary) -> [StyledLine] {
+  /// Returns the edits by verdict, and the items that need review.
+  static func lines(_ summary: RunSummary, isDryRun: Bool) -> [StyledLine] {
     var lines: [StyledLine] = []
     let total = summary.verdicts.values.reduce(0, +)
     if total > 0 {
-      lines.append("\(EventText.count(total, "edit")):")
+      let heading = isDryRun ? "expected outcome of " : ""
+      lines.append("\(heading)\(EventText.count(total, "edit")):")
       for verdict in Verdict.allCases {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
         let step =

@@ -38,14 +38,7 @@ final class RequestTrace: Sendable {
 
   /// Prints an event, and appends it to the file.
   func see(_ event: OrgEvent) {
-    if program.verbosity == 0, program.errorIsTerminal, case .retrying = event,
-      let line = Self.line(event, isLong: false)
-    {
-      // Without this line, a command would be silent during the pause.
-      program.note(line)
-    } else if program.verbosity > 0, let line = Self.line(event, isLong: program.verbosity > 1) {
-      program.note(line)
-    }
+    if let line = shown(event) { program.note(line) }
     guard !path.isEmpty, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
     do throws(SystemError) {
       try file?.write(Array((VisibleText.json(value.text) + "\n").utf8))
@@ -53,6 +46,14 @@ final class RequestTrace: Sendable {
       let words = "the file \(path) could not be written: \(error.reason)"
       failure.withLock { $0 = $0 ?? words }
     }
+  }
+
+  /// The line to print for an event; nil if none is requested.
+  private func shown(_ event: OrgEvent) -> String? {
+    if program.verbosity > 0 { return Self.line(event, isLong: program.verbosity > 1) }
+    // Without this line, a command would be silent during the pause.
+    guard program.errorIsTerminal, case .retrying = event else { return nil }
+    return Self.line(event, isLong: false)
   }
 
   /// Returns the line of an event; a long line has the status, the time and the size.

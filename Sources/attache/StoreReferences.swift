@@ -8,9 +8,15 @@ import System
 /// Smart SQL itself accepts a path that no element has, with null values. On a command line such a
 /// path is a typing error.
 enum StoreReferences {
-  /// Throws for a soup that the store does not have, and for a path that no index and no element of
-  /// its soup has.
+  /// Throws for a brace that is not closed, for a soup that the store does not have, and for a path
+  /// that no index and no element of its soup has.
   static func check(_ query: String, in store: Store) throws {
+    if let open = unclosed(in: query) {
+      throw UsageError(
+        "the brace at character \(open.position + 1) is not closed: \"\(open.text)\"",
+        hint: "write } after the soup or the path: {soup} or {soup:path}",
+        command: "attache store query")
+    }
     let soups = try store.soupNames().sorted()
     for reference in references(of: query) {
       guard soups.contains(reference.soup) else {
@@ -38,6 +44,20 @@ enum StoreReferences {
   private static func hint(_ word: String, _ what: String, _ known: [String]) -> String {
     let list = known.isEmpty ? "there are none" : "\(what): \(known.joined(separator: ", "))"
     return Spelling.nearest(word, among: known).map { "did you mean \"\($0)\"? \(list)" } ?? list
+  }
+
+  /// Returns the first opening brace outside quoted text that is not closed before the next one:
+  /// its position, and the text from it to the next white space.
+  private static func unclosed(in query: String) -> (position: Int, text: String)? {
+    var isQuoted = false
+    for (position, index) in query.indices.enumerated() {
+      if query[index] == "'" { isQuoted.toggle() }
+      guard query[index] == "{", !isQuoted else { continue }
+      let end = query[query.index(after: index)...].firstIndex { $0 == "{" || $0 == "}" }
+      if let end, query[end] == "}" { continue }
+      return (position, String(query[index...].prefix { !$0.isWhitespace }))
+    }
+    return nil
   }
 
   /// Returns the references in braces outside quoted text.

@@ -57,7 +57,7 @@ private func outcome(_ line: String) async throws -> String {
         + #"(did you mean "zip"?)"#,
       "prime fs --jobs many":
         #"planner prime: --jobs cannot be "many": it must be a whole number"#,
-      "prime fs --jobs 2 --jobs 3": "planner prime: --jobs is given twice (it takes one value)",
+      "prime fs --jobs 2 --jobs 3": "planner prime: --jobs is given twice (give it once)",
       "prime fs --jobs": "planner prime: --jobs needs a value: stores in work at once",
       "prime fs --jobs --json":
         #"planner prime: --jobs needs a value, and "--json" looks like an option "#

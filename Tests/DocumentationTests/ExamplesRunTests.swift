@@ -132,7 +132,9 @@ import attache
     ] { try scene.run(words) }
     for words in [
       "decide field-service 12 --take device", "decide field-service 12 13 --take server",
-      "decide field-service 12 --set Phone=+15550100", "decide field-service 15 --retry",
+      "decide field-service 12 --set Phone=+15550100",
+      "decide field-service 12 --take server --set Phone=+15550100",
+      "decide field-service 15 --retry",
       "decide field-service 12 --take device --now",
     ] {
       let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")

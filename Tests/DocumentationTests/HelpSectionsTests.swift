@@ -31,6 +31,21 @@ import attache
     #expect(!run.contains("exit status:") && !run.contains("-q, --quiet"))
   }
 
+  @Test func `the choices of an option are listed once`() {
+    for command in description.commands {
+      for parameter in command.parameters {
+        guard case .words(let choices) = parameter.completion else { continue }
+        let words = Set(parameter.summary.split { !$0.isLetter }.map(String.init))
+        #expect(
+          words.intersection(choices).count < 2,
+          "\(command.name) \(parameter.name): \(parameter.summary)")
+      }
+      for parameter in command.parameters where parameter.kind == .repeatable {
+        #expect(!parameter.summary.contains("may be repeated"), "\(command.name)")
+      }
+    }
+  }
+
   @Test func `an option that is almost one of the program names it`() {
     for (word, meant) in [("--verson", "--version"), ("--halp", "--help")] {
       let error = #expect(throws: UsageError.self) { try AttacheTool.tool.parse([word]) }

@@ -34,11 +34,25 @@ extension History {
   mutating func drawFamilies() {
     var random = HistoryRandom(seed ^ 0xFA_4171_1E5)
     setup.cuts = random.chance(25) && Self.families.contains(.cut)
+    if setup.cuts { drawCut() }
     guard random.chance(70), !Self.families.subtracting([.cut]).isEmpty else { return }
     for _ in 0..<(1 + random.below(2)) {
       let drawn = Self.family(&random, setup)
       steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
     }
+  }
+
+  /// An account is edited in the run in which another one is deleted in the org.
+  private mutating func drawCut() {
+    var random = HistoryRandom(seed ^ 0xC_0717)
+    let phone = random.below(3)
+    let edit = Step.edit(
+      phone: phone, soup: 0, pick: random.below(100), field: random.below(100), .boolean,
+      isTooLong: false)
+    let deletion = OrgChange(
+      action: .delete, target: .record(random.below(100)), isSameSecond: false)
+    let drawn = [edit, .returnStore(phone: phone), .orgChange(deletion), .run(.all, nil)]
+    steps.insert(contentsOf: drawn, at: random.below(steps.count + 1))
   }
 
   private static func family(_ random: inout HistoryRandom, _ setup: HistorySetup) -> [Step] {

@@ -80,7 +80,7 @@ import Testing
     #expect(try scene.edits(of: run).first?.detail.decision?.by == "grace")
     let none = try await decide("--verdict", "conflict", "--take", "server")
     #expect(none.status == 0)
-    #expect(none.output == "no open edit allows this decision\n")
+    #expect(none.output == "no open edit has the verdict conflict\n")
   }
 
   /// The keywords that select edits by their verdicts.
@@ -117,7 +117,7 @@ import Testing
     _ = try await scene.conflict()
     let wrong = "edit 1: "
     let drop =
-      "--discard is not possible for an edit that is in conflict; possible: --take device, "
+      "--discard is not possible for an edit with the verdict conflict; possible: --take device, "
       + "--take server, --set FIELD=VALUE, --retry"
     for (words, status, message) in [
       (["1", "--discard"], 4, drop),

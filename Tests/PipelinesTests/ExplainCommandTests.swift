@@ -40,7 +40,7 @@ import Testing
       "Account \(account) “", "issued to ada@example.com in generation 1: soup ",
       "filled by syncDown", "changed on a device of ada@example.com", "edit 1",
       "Phone: \(before) → +1 555 0151", "edit 1 came back in ada.sqlite: device 1, ios",
-      "return 1", "edit 1 is conflict in run ",
+      "return 1", "edit 1 has the verdict conflict in run ",
       "Phone: \(before) → +1 555 0151; the org has +1 555 0152",
     ]
     expect(told, inOrderIn: story.output)
@@ -79,7 +79,7 @@ import Testing
     let story = try await carried.world.program(["explain"], [account])
     #expect(story.status == 0)
     let told = [
-      "edit 1 is conflict in run ",
+      "edit 1 has the verdict conflict in run ",
       "edit 1 was redelivered to ada@example.com in generation 2, ios: soup ",
       "accounts; message in its row: Not sent: the record changed in the org after this device read it.",
     ]

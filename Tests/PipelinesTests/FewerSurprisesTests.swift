@@ -46,6 +46,15 @@ import Testing
     let named = try await ProgramRun.blocking(
       ["store", "query", store, "select {accounts:Id} from {accounts}", "--csv", "--limit", "1"])
     #expect(named.output.hasPrefix("{accounts:Id}"))
+    let cut = try await ProgramRun.blocking(
+      ["store", "query", store, "select 1 union all select 2", "--limit", "1"])
+    #expect(cut.messages.contains("1 of 2 rows shown; --limit 2 shows all"))
+    let open = try await ProgramRun.blocking(
+      ["store", "query", store, "select {accounts:Id from {accounts}"])
+    #expect(open.status == 2)
+    #expect(open.messages.contains(#"the brace at character 8 is not closed: "{accounts:Id""#))
+    let change = try await ProgramRun.blocking(["store", "query", store, "delete from {accounts}"])
+    #expect(change.messages.contains(#"cannot run "delete from {accounts}""#))
     for words in [
       "pragma table_info(soup_attrs)", "explain select 1", "select 1; select 2", "-- nothing", "",
     ] {

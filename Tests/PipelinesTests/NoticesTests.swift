@@ -355,7 +355,7 @@ import Testing
       ["check", world.pipeline.file, "--notify"], variables: world.variables, deadlineSeconds: 20)
     #expect(check.status == 1, "\(check.everything)")
     #expect(
-      check.output.contains("did not finish within 1 seconds and was stopped"), "\(check.output)")
+      check.output.contains("did not finish within 1 second and was stopped"), "\(check.output)")
     #expect(asked.withLock { $0 } == 0)
   }
 

@@ -64,7 +64,7 @@ import Testing
     #expect(night.verdicts == [.created: 1, .unconfirmed: 1])
     #expect(night.exitStatus == .needsAttention)
     #expect(
-      night.warnings.contains { $0.contains("1 edits of \(name)@example.com stay unconfirmed") },
+      night.warnings.contains { $0.contains("1 edit of \(name)@example.com stays unconfirmed") },
       "\(night.warnings)")
     world.server.faults.removeAll()
     let next = try await run()

@@ -84,13 +84,16 @@ import Testing
         + "name the file by its path")
   }
 
-  @Test func `an unreadable file has its own error`() {
+  @Test func `a missing file has its own error, with the nearest name`() {
     let reading = PipelineFile.reading(path: "/nowhere/p.json")
     #expect(
       reading.problems.map(\.description) == [
-        "/nowhere/p.json: the pipeline file cannot be read: No such file or directory; "
-          + "name a file, or a pipeline in pipelines/"
+        "/nowhere/p.json: there is no such pipeline file; "
+          + "name a file, or a pipeline in pipelines/ or /etc/attache"
       ])
+    let near = PipelineFile.reading(path: Self.samples + "/pipeline-minimum.json").problems
+    #expect(near.map(\.fix) == ["did you mean \(Self.samples)/pipeline-minimal.json?"])
+    #expect(Problems(near).ofFile?.fix == near.first?.fix)
   }
 
   @Test func `the examples of the configuration page work`() throws {

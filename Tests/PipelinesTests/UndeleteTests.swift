@@ -60,7 +60,7 @@ import Testing
     let plan = try scene.undoing.plan(run: run)
     let planned = try await scene.carryOut(plan, isDryRun: true)
     #expect(planned.verdicts == [.undone: 1])
-    #expect(planned.plan.contains { $0.contains("the record is restored from the recycle bin") })
+    #expect(planned.plan.contains { $0.contains("restore the record from the recycle bin") })
     #expect(calls == 0)
     #expect(try !scene.isThere(id, "Contact"))
 

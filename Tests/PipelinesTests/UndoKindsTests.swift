@@ -223,10 +223,11 @@ import Testing
     }
     let plan = try await undo()
     #expect(plan.status == 3)
-    #expect(plan.output.contains("undo: edit 1, Account \(id)  →  Phone back to \(before)"))
+    #expect(plan.output.contains("undo edit 1 (Account \(id)): reset Phone to \(before)"))
     let digest = try scene.undoing.plan(run: sent.run).digest
     let command = "attache reconcile undo \(scene.world.called) \(sent.run) --confirm \(digest)"
-    #expect(plan.messages.contains("nothing was changed; to apply the plan: \(command)"))
+    #expect(
+      plan.messages.contains("this is a plan, and nothing was undone; to apply it: \(command)"))
     #expect(try await undo("--dry-run").status == 0)
     let lines = try await undo("--json").output.split(separator: "\n")
     let told = try #require(try lines.map { try JSONValue(parsing: String($0)) }.last)

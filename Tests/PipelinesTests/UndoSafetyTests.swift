@@ -255,7 +255,8 @@ import Testing
     #expect(conflict.verdicts == [.conflict: 1])
     #expect(
       refusal(conflict.run, [2])?.reason
-        == "edit 2: run \(conflict.run) changed nothing in the org by it (it is conflict now)")
+        == "edit 2: run \(conflict.run) changed nothing in the org by it "
+        + "(its verdict is now conflict)")
     #expect(try scene.undoing.plan(run: conflict.run).edits == [])
   }
 

@@ -59,6 +59,9 @@ struct DecisionFileTests {
     #expect(problems("{\"decisions\": {}}") == ["1: this must be an array, not an object"])
     #expect(problems("{}") == ["1: the decisions are missing"])
     #expect(
+      problems(#"{"format": 1, "name": "demo", "stores": []}"#)
+        == ["0: this is not a file of decisions: it has no \"decisions\""])
+    #expect(
       problems(
         #"{"decisions": [{"edit": 1, "decision": "discard"}, {"edit": 1, "decision": "retry"}]}"#)
         == ["0: edit 1 is decided more than once"])

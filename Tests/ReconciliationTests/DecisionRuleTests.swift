@@ -97,7 +97,7 @@ struct DecisionRuleTests {
     #expect(words(.device, .conflict) == nil)
     #expect(
       words(.discard, .mergedOnServer)
-        == "--discard is not possible for an edit that is merged on server; possible: --take device, --take server, --set FIELD=VALUE, --retry"
+        == "--discard is not possible for an edit with the verdict merged on server; possible: --take device, --take server, --set FIELD=VALUE, --retry"
     )
     #expect(words(.device, .updated) == "it is resolved (updated), so there is nothing to decide")
     #expect(

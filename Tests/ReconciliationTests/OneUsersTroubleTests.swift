@@ -54,7 +54,7 @@ struct OneUsersTroubleTests {
     #expect(day.verdicts(summary) == "created 1, unconfirmed 1, updated 1")
     #expect(
       summary.warnings.contains {
-        $0.hasPrefix("1 edits of \(name) stay unconfirmed: cannot act as the user")
+        $0.hasPrefix("1 edit of \(name) stays unconfirmed: cannot act as the user")
       }, "\(summary.warnings)")
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -79,7 +79,7 @@ struct OneUsersTroubleTests {
     #expect(summary.interruption == nil)
     #expect(day.verdicts(summary) == "created 1, unconfirmed 1")
     #expect(
-      summary.warnings.contains { $0.hasPrefix("1 edits of ada@example.com stay unconfirmed: ") },
+      summary.warnings.contains { $0.hasPrefix("1 edit of ada@example.com stays unconfirmed: ") },
       "\(summary.warnings)")
   }
 

@@ -31,7 +31,7 @@ struct UsersWhoLeftTests {
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "discarded 1, not attempted 1")
     #expect(
-      summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edits were not attempted"))
+      summary.warnings.count == 1 && summary.warnings[0].hasPrefix("1 edit was not attempted"))
     #expect(try states(day) == ["discard done"])
     #expect(try day.details().contains { $0.decision?.fate == .carriedOut })
     #expect(try day.record("Account", id)["Phone"] == "1")

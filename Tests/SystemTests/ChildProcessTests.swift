@@ -74,7 +74,7 @@ import Testing
     #expect(!isAlive())
   }
 
-  @Test func `a running program is read line by line and told to end`() throws {
+  @Test func `a running program is read line by line and asked to end`() throws {
     let program = try ChildProcess.start("/bin/sh", ["-c", "echo one; echo two; exec sleep 60"])
     #expect(program.readLine() == "one")
     #expect(program.readLine() == "two")

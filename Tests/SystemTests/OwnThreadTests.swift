@@ -19,7 +19,7 @@ import Testing
     var value: Int { count.withLock { $0 } }
   }
 
-  @Test func `threads that were told to end are joined`() throws {
+  @Test func `threads that were asked to end are joined`() throws {
     let counter = Counter()
     let gate = DispatchSemaphore(value: 0)
     for number in 0..<50 {

@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// The IDs of one group that one request retrieves.
 package struct BriefcaseBatch: Sendable, Hashable {
@@ -48,7 +49,8 @@ package struct BriefcaseBatch: Sendable, Hashable {
     guard count != ids.count else { return }
     throw SyncError(
       .incomplete,
-      "the org returned \(count) of \(ids.count) records of \(groups[group].sobjectType)",
+      "the org returned \(count) of \(CountText.of(ids.count, "record")) of "
+        + groups[group].sobjectType,
       fix: "run again")
   }
 }

@@ -1,4 +1,5 @@
 import Salesforce
+import System
 
 /// The IDs in a user's briefcases, collected from the pages of priming records.
 package struct BriefcaseListing: Sendable {
@@ -103,6 +104,7 @@ extension BriefcaseListing {
   func warning(ofOthersThan groups: [BriefcaseGroup]) -> String? {
     let others = count(ofTypesOtherThan: groups.map(\.sobjectType))
     return others > 0
-      ? "the briefcases contain \(others) records of types that the target does not name" : nil
+      ? "the briefcases contain \(CountText.of(others, "record")) of types that the target does not name"
+      : nil
   }
 }

@@ -1,4 +1,5 @@
 import Salesforce
+import System
 
 /// The records of a large query, which the org runs as a bulk query job.
 ///
@@ -87,7 +88,7 @@ final class BulkPages: SyncDownPages {
     }
     guard received == job.records else {
       return try await leaveJob(
-        "\(received) of \(job.records) records arrived")
+        "\(received) of \(CountText.of(job.records, "record")) arrived")
     }
     await job.remove()
     return nil

@@ -1,4 +1,5 @@
 import SmartStore
+import System
 
 /// Finds and removes ghosts: clean elements that a sync fetched and that the org no longer returns.
 ///
@@ -21,7 +22,7 @@ package struct GhostCleaner {
     }
     /// The message if the guard keeps them.
     package var keptText: String {
-      "the org no longer returns \(count) of \(total) records of soup \"\(soupName)\", "
+      "the org no longer returns \(count) of \(CountText.of(total, "record")) of soup \"\(soupName)\", "
         + "more than \(guardLimits.maxDeletesPercent) %; they were kept"
     }
   }

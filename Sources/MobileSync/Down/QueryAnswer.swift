@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 /// All pages of a query with a small result.
 package struct QueryAnswer: Sendable {
@@ -33,7 +34,7 @@ package struct QueryAnswer: Sendable {
     }
     guard count == totalSize else {
       throw SyncError(
-        .incomplete, "\(count) of \(totalSize) records arrived",
+        .incomplete, "\(count) of \(CountText.of(totalSize, "record")) arrived",
         fix: "run again")
     }
     return count
@@ -54,7 +55,7 @@ extension Session {
         .incomplete, "\(received) of \(promised) \(what) arrived",
         fix: "run again; if it happens again, the org's pages cannot be trusted")
     }
-    warn("\(promised - received) records were deleted during the read")
+    warn(CountText.of(promised - received, "record", "was", "were") + " deleted during the read")
   }
 
   /// Returns the responses to queries for values of a field, a slice of them in each.

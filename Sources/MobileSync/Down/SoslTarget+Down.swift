@@ -1,5 +1,6 @@
 import JSON
 import Salesforce
+import System
 
 extension SoslTarget: WholeTarget {
   /// Runs the search unchanged and in full each time.
@@ -67,7 +68,8 @@ extension SoslTarget: WholeTarget {
     let found = try ids.insert(answer, idFieldName, in: .member(Self.records))
     guard found.withoutID == 0 else {
       throw SyncError(
-        .definition, "\(found.withoutID) records found by the search have no \(idFieldName)",
+        .definition,
+        "the search found \(CountText.of(found.withoutID, "record")) without \(idFieldName)",
         fix: "add \(idFieldName) to the RETURNING clause, as in RETURNING Account(Id, Name)")
     }
     return Found(answer: answer, count: found.records, ids: ids)

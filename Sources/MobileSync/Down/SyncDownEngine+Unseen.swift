@@ -1,3 +1,5 @@
+import System
+
 // Records that a cut result leaves out.
 extension SyncDownEngine {
   /// Fetches by ID the sync's records that a cut result did not return and that have changed; if
@@ -20,7 +22,8 @@ extension SyncDownEngine {
     guard let lists else {
       let count = unseen.values.reduce(0) { $0 + $1.count }
       return context.warn(
-        "the result is cut, and \(count) records of the store that it lacks cannot be requested by "
+        "the result is cut, and \(CountText.of(count, "record")) of the store that it lacks cannot be "
+          + "requested by "
           + "ID; they keep their values")
     }
     try await fetchMissing(lists)

@@ -257,9 +257,8 @@ package enum UnacknowledgedCreates {
         && create.fields.contains { !FieldValue.isSame($0.value, nil) && record[$0.name] != nil }
     }.compactMap(id(of:)).sorted()
     if ids.isEmpty { return .notMade }
-    let count =
-      ids.count == 1 ? "1 record may be its result" : "\(ids.count) records may be its result"
-    return .unclear("\(words); \(count): \(named(ids))", ids: ids)
+    let count = CountText.of(ids.count, "record")
+    return .unclear("\(words); \(count) may be its result: \(named(ids))", ids: ids)
   }
 
   /// Whether an org most likely refuses such a create: a field that its describe marks as required

@@ -228,7 +228,7 @@ struct UnacknowledgedCreatesMatching {
     }
     let lost = groups.reduce(0) { $0 + $1.members.count }
     let ids = UnacknowledgedCreates.named(left)
-    let subject = left.count == 1 ? "1 record" : "\(left.count) records"
+    let subject = CountText.of(left.count, "record")
     let object = lost == 1 ? "1 create" : "one of \(lost) creates"
     return .unclear("\(subject) may be the result of \(object): \(ids)", ids: left)
   }

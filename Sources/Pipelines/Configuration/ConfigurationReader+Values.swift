@@ -67,7 +67,9 @@ extension ConfigurationReader {
   func text(_ node: JSONNode, in directory: String) -> TextSource? {
     if node.members != nil { return secret(node, in: directory).map(TextSource.source) }
     guard let text = string(node) else { return nil }
-    if text.isEmpty { report(node, "this is empty", "write text, or \(SecretSource.forms)") }
+    if text.isEmpty {
+      report(node, "the text is empty", "write it in quotes, or \(SecretSource.forms)")
+    }
     return .plain(text)
   }
 

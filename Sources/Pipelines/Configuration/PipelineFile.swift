@@ -66,9 +66,13 @@ package enum PipelineFile {
     do throws(SystemError) {
       bytes = try Files.read(path, limit: limitBytes)
     } catch {
-      reader.report(
-        "the pipeline file cannot be read: \(error.reason)",
-        "name a file, or a pipeline in pipelines/")
+      if error.isMissing {
+        reader.report("there is no such pipeline file", fix(forMissing: path))
+      } else {
+        reader.report(
+          "the pipeline file cannot be read: \(error.reason)",
+          "name a file, or a pipeline in pipelines/")
+      }
       return Reading(pipeline: nil, problems: reader.sorted, notYet: [])
     }
     let directory = path.contains("/") ? Files.parent(of: path) ?? "" : ""
@@ -86,6 +90,21 @@ package enum PipelineFile {
       pipeline: pipeline, problems: reader.sorted + parser.otherProblems,
       notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) },
       notes: parser.notes, missing: parser.missing)
+  }
+
+  /// Returns the fix for a file that does not exist: the file with the nearest name in its
+  /// directory, or the names in `places`.
+  private static func fix(forMissing path: String) -> String {
+    let name = Files.name(of: path)
+    let stem = name.hasSuffix(".json") ? String(name.dropLast(5)) : name
+    let directory = Files.parent(of: path) ?? "."
+    if let nearest = Spelling.nearest(stem, among: names(in: directory)) {
+      return "did you mean \(directory)/\(nearest).json?"
+    }
+    let known = places.flatMap(names(in:))
+    return known.isEmpty
+      ? "name a file, or a pipeline in pipelines/ or \(installed.pipelines)"
+      : ConfigurationReader.oneOf(known, near: stem)
   }
 
   /// The directories in which a name is looked up: relative to the working directory first, then

@@ -23,14 +23,15 @@ extension PipelineReader {
     if keep.issuedRecordDays < expiry {
       reader.report(
         root["keep"]?["issuedRecordDays"] ?? root,
-        "a bundle is valid for \(expiry) days, but its issued records are kept for \(keep.issuedRecordDays)",
+        "a bundle is valid for \(CountText.of(expiry, "day")), but its issued records are kept for "
+          + "\(keep.issuedRecordDays)",
         "write \(expiry) or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays")
     }
     if keep.runsDays < keep.issuedRecordDays {
       reader.report(
         root["keep"]?["runsDays"] ?? root,
-        "issued records are kept for \(keep.issuedRecordDays) days, but the values of resolved edits for "
-          + "\(keep.runsDays)",
+        "issued records are kept for \(CountText.of(keep.issuedRecordDays, "day")), but the values of "
+          + "resolved edits for \(keep.runsDays)",
         "write \(keep.issuedRecordDays) or more in keep.runsDays")
     }
   }

@@ -1,4 +1,5 @@
 import JSON
+import System
 
 /// The files and values to remove and to keep, by `KeepRule`.
 package struct KeepPlan: Sendable {
@@ -24,14 +25,14 @@ package struct KeepPlan: Sendable {
     /// Returns a count of items as text.
     package func words(_ count: Int) -> String {
       switch self {
-      case .generation: "stores and bundles of \(ByteCount.count(count, "generation"))"
-      case .issued: "issued records of \(ByteCount.count(count, "generation"))"
-      case .record: "records of \(ByteCount.count(count, "generation"))"
-      case .returned: ByteCount.count(count, "processed return")
-      case .quarantined: ByteCount.count(count, "refused return") + ", ingested since"
-      case .report: ByteCount.count(count, "report")
-      case .values: "values of \(ByteCount.count(count, "resolved edit"))"
-      case .run: "summaries of \(ByteCount.count(count, "run"))"
+      case .generation: "stores and bundles of \(CountText.of(count, "generation"))"
+      case .issued: "issued records of \(CountText.of(count, "generation"))"
+      case .record: "records of \(CountText.of(count, "generation"))"
+      case .returned: CountText.of(count, "processed return")
+      case .quarantined: CountText.of(count, "refused return") + ", ingested since"
+      case .report: CountText.of(count, "report")
+      case .values: "values of \(CountText.of(count, "resolved edit"))"
+      case .run: "summaries of \(CountText.of(count, "run"))"
       }
     }
   }

@@ -69,17 +69,17 @@ package struct RecoveryFindings: Sendable, Hashable {
         + (from == nil ? "" : ", its stores are rebuilt by the next prime"))
     if !again.isEmpty {
       lines.append(
-        "\(ByteCount.count(again.count, "return")) will be ingested again, because the ledger does not know them"
+        "\(CountText.of(again.count, "return")) will be ingested again, because the ledger does not know them"
       )
     }
     if waiting > 0 {
       lines.append(
-        "\(ByteCount.count(waiting, "open edit")) may have been sent since: the org is asked first"
+        "\(CountText.of(waiting, "open edit")) may have been sent since: the org is asked first"
       )
     }
     if !releasable.isEmpty {
       lines.append(
-        "\(ByteCount.count(releasable.count, "refused return")) can be ingested now: attache returns release \(pipeline) NAME"
+        "\(CountText.of(releasable.count, "refused return")) can be ingested now: attache returns release \(pipeline) NAME"
       )
     }
     if isNewOrg { lines.append("the next run binds the pipeline to the org that it finds") }
@@ -94,9 +94,8 @@ package struct RecoveryFindings: Sendable, Hashable {
             + "; then attache run \(pipeline)"
         } ?? "next: attache run \(pipeline)")
       if ledger == .backup || ledger == .sound {
-        let since = known.map { " since \(Dates.utcSeconds($0))" } ?? ""
-        lines.append(
-          "then have devices return again what they returned\(since): it may be lost")
+        let lost = known.map { "returns since \(Dates.utcSeconds($0))" } ?? "earlier returns"
+        lines.append("then have every device return its stores again: \(lost) may be lost")
       }
     }
     return lines

@@ -1,4 +1,5 @@
 import JSON
+import System
 
 /// Converts the CSV of a query job to the records that the same query returns as JSON, byte by
 /// byte.
@@ -109,7 +110,8 @@ package struct BulkRecords: Sendable {
       course.row += 1
       guard cells.count == columns.count else {
         throw Fault(
-          row: course.row, message: "it has \(cells.count) of \(columns.count) fields")
+          row: course.row,
+          message: "it has \(cells.count) of \(CountText.of(columns.count, "field"))")
       }
       if count > 0 { json.append(UInt8(ascii: ",")) }
       json.append(contentsOf: head)

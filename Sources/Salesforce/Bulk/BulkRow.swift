@@ -92,7 +92,7 @@ package struct BulkRow: Sendable, Hashable {
     var fields: Int
     var columns: Int
 
-    var description: String { "a row has \(fields) of \(columns) fields" }
+    var description: String { "a row has \(fields) of \(CountText.of(columns, "field"))" }
   }
 
   /// Parses a result: each row with all its cells, and in the form in which it was sent.

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 /// A request inside a composite request.
 package struct CompositeRequest: Sendable {
@@ -89,7 +90,9 @@ extension Session {
     }
     let results = requests.compactMap { byName[$0.referenceId] }
     guard results.count == requests.count, entries.count == requests.count else {
-      throw Self.invalidResponse("\(requests.count) requests have \(entries.count) results", call)
+      throw Self.invalidResponse(
+        "\(CountText.of(requests.count, "request", "has", "have")) "
+          + CountText.of(entries.count, "result"), call)
     }
     return results
   }

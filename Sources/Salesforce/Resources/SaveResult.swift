@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 /// The result of one record in a collection.
 package struct SaveResult: Sendable, Hashable {
@@ -106,7 +107,9 @@ extension Session {
     let entries = try await json(call.asWrite()).array ?? []
     let results = entries.compactMap { SaveResult($0) }
     guard entries.count == count, results.count == count else {
-      throw Self.invalidResponse("\(count) records have \(results.count) results", call)
+      throw Self.invalidResponse(
+        "\(CountText.of(count, "record", "has", "have")) "
+          + CountText.of(results.count, "result"), call)
     }
     return results
   }

@@ -58,7 +58,9 @@ extension Session {
     }
     let answers = try DescribeAnswer.all(in: body)
     guard Set(answers.map(\.name)) == Set(names), answers.count == names.count else {
-      throw Self.invalidResponse("\(names.count) requests have \(answers.count) results", call)
+      throw Self.invalidResponse(
+        "\(CountText.of(names.count, "request", "has", "have")) "
+          + CountText.of(answers.count, "result"), call)
     }
     for answer in answers {
       if answer.status == 404 {

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 extension Session {
   /// The results of several `COUNT()` queries; nil for a query that the org does not answer.
@@ -63,7 +64,8 @@ extension Session {
       records += part
     }
     guard records.count == totalSize else {
-      throw Self.invalidResponse("\(records.count) of \(totalSize) records arrived", call)
+      throw Self.invalidResponse(
+        "\(records.count) of \(CountText.of(totalSize, "record")) arrived", call)
     }
     return records
   }

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 /// Undelete, which only the SOAP API offers.
 extension Session {
@@ -26,7 +27,9 @@ extension Session {
     let response = try await sendEnvelope(call)
     let results = SOAPElement(parsing: response.body).flatMap(Self.results) ?? []
     guard results.count == ids.count else {
-      throw Self.invalidResponse("\(ids.count) records have \(results.count) results", call)
+      throw Self.invalidResponse(
+        "\(CountText.of(ids.count, "record", "has", "have")) "
+          + CountText.of(results.count, "result"), call)
     }
     return zip(ids, results).map { id, result in
       let answer = RowAnswer(result, recordID: id)

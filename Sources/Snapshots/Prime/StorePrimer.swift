@@ -1,6 +1,7 @@
 import MobileSync
 import Salesforce
 import SmartStore
+import System
 
 final class StorePrimer {
   private let input: PrimeInput
@@ -271,7 +272,8 @@ final class StorePrimer {
       counts[index].unreadable += ids
       guard !ids.isEmpty else { continue }
       warn(
-        "\(ids.count) records of soup \"\(counts[index].soup)\" are in the briefcases, "
+        "\(CountText.of(ids.count, "record")) of soup \"\(counts[index].soup)\" "
+          + "\(ids.count == 1 ? "is" : "are") in the briefcases, "
           + "but cannot be read", sync)
     }
   }

@@ -47,7 +47,7 @@ struct BackupCommand: Command {
       context.print(done.json)
     } else if !options.quiet {
       let size = ByteCount.text(Int(done.bytes ?? 0))
-      context.print("\(done.path ?? ""): \(ByteCount.count(done.files, "file")), \(size)")
+      context.print("\(done.path ?? ""): \(CountText.of(done.files, "file")), \(size)")
     }
     return .done
   }

@@ -12,18 +12,20 @@ struct DecideCommand: Command {
   static let discussion = """
     A decision applies to the org's values in the last report. If they have changed when it is \
     applied, nothing is sent and a new decision is needed. The next reconciliation applies decisions; --now \
-    applies them at once, for these edits alone. Without EDITS, a verdict or a file, it needs --list.
+    applies them at once, for these edits alone. Without EDIT, --verdict or --file, it needs --list.
 
     Which decisions are possible depends on the verdict; --list shows them with the values of all sides. \
-    --set FIELD=VALUE sends values that you enter (an empty VALUE clears the field). The \
-    other edited fields are sent with the device's values or, with --take server, left as they are in \
-    the org. --file reads many decisions from JSON, or from a report's conflicts.csv with the column decision \
+    --set FIELD=VALUE sends a value that you enter (an empty VALUE clears the field). The other \
+    edited fields follow --take: device (the default) sends the device's values, server keeps the \
+    org's. --file reads many decisions from JSON, or from a report's conflicts.csv with the column decision \
     filled in.
     """
   static let examples = [
     Note("attache decide field-service --list", "the open edits, and the possible decisions"),
     Note("attache decide field-service 12 --take device --now", "send the device's edit, at once"),
-    Note("attache decide field-service 12 --set Phone=+15550100", "send another value"),
+    Note(
+      "attache decide field-service 12 --take server --set Phone=+15550100",
+      "send this phone number; the other edited fields keep the org's values"),
     Note(
       "attache decide field-service --verdict conflict --take server",
       "for all conflicts, keep the org's values"
@@ -35,9 +37,12 @@ struct DecideCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .arguments("edits", "the numbers of the edits, as shown in reports", \.edits),
-      .option("take", "SIDE", "the side whose values are used: device or server", \.take),
-      .option("set", "FIELD=VALUE", "send this value", \.set),
+      .arguments(
+        "edit", "an edit's number, as --list and reports show it; several with spaces between",
+        \.edits),
+      .option("take", "SIDE", "the side whose values are used", \.take),
+      .option(
+        "set", "FIELD=VALUE", "send this value; the other edited fields follow --take", \.set),
       .option("record", "ID", "the ID of the edit's record", \.record),
       .flag("retry", Decision.Kind.retry.meaning, \.retry),
       .flag("discard", Decision.Kind.discard.meaning, \.discard),
@@ -136,7 +141,8 @@ struct DecideCommand: Command {
     if let record {
       guard let id = record.recordID18 else {
         throw UsageError(
-          "--record cannot be \"\(record)\": it is not a record ID", hint: "15 or 18 characters")
+          "--record cannot be \"\(record)\": it is not a record ID",
+          hint: "write 15 or 18 characters")
       }
       return .whole(.record(id))
     }
@@ -175,10 +181,22 @@ struct DecideCommand: Command {
       context.print("edit \(decided.edit): \(decided.decision.kind.meaning)")
     }
     if result.decided.isEmpty {
-      context.print("no open edit allows this decision")
+      context.print(noneDecided(result))
     } else if !now, !dryRun {
       context.print("the next run applies it; to apply it now: attache reconcile \(called)")
     }
+  }
+
+  /// Why no decision was recorded.
+  private func noneDecided(_ result: PipelineDecisions.Result) -> String {
+    if verdicts.isEmpty { return "the file contains no decisions" }
+    guard !result.refused.isEmpty, let choice = try? choice() else {
+      let labels = verdicts.map(\.verdict.rawValue).joined(separator: " or ")
+      return "no open edit has the verdict \(labels)"
+    }
+    let kind = DecisionRequest(edit: 0, choice).kind
+    let labels = DecisionRule.verdicts(permitting: kind).map(\.rawValue).joined(separator: ", ")
+    return "no decision was recorded; edits with these verdicts allow \(kind.option): \(labels)"
   }
 
   private func show(

@@ -20,7 +20,9 @@ struct IngestCommand: Command {
       .pipeline(\.pipeline),
       .arguments("file", "files to ingest at once; they are copied", completes: .files, \.files),
       .option(
-        "as", "SNAPSHOT/GENERATION", "the snapshot of a file that lost its stamp", \.identity),
+        "as", "SNAPSHOT/GENERATION",
+        "for a file that lost its stamp: the 18-character ID of its user (or global), and the "
+          + "generation", \.identity),
       .flag(
         "dry-run", short: "n", "show the contents of the files without ingesting them", \.dryRun),
     ] + Options.run.map { $0.within(\.options) }
@@ -36,8 +38,8 @@ struct IngestCommand: Command {
     guard let identity else { return }
     if snapshot == nil {
       throw UsageError(
-        "--as cannot be \"\(identity)\"",
-        hint: "write the user's 18-character ID, a slash and the generation")
+        "--as cannot be \"\(identity)\": it must be SNAPSHOT/GENERATION",
+        hint: "write the user's 18-character ID (not the user name), a slash and the generation")
     }
     if files.count != 1 {
       throw UsageError("--as applies to one file", hint: "name the file that lost its stamp")

@@ -47,8 +47,8 @@ struct InitCommand: Command {
   func validate() throws(UsageError) {
     if told.from != nil, !told.objects.isEmpty {
       throw UsageError(
-        "--from and --object exclude each other", hint: "an app's files already name the objects"
-      )
+        "--from and --object exclude each other",
+        hint: "remove --object: the app's files name the objects")
     }
     if (told.from == nil) != (syncs == nil) {
       throw UsageError(

@@ -57,7 +57,7 @@ enum KeepText {
     }
     if lines.isEmpty { lines.append("there is nothing to remove") }
     return lines
-      + ShortList.lines(plan.staying, verb: " stay") { item in
+      + ShortList.lines(plan.staying, verb: (one: "stays", many: "stay")) { item in
         ["stays: \(words(item)): \(item.because.joined(separator: "; "))"]
       }
   }

@@ -32,7 +32,8 @@ struct ReconcileCommand: Command {
   func validate() throws(UsageError) {
     if report != nil, !dryRun {
       throw UsageError(
-        "--report needs --dry-run", hint: "a run writes its report to its own directory")
+        "--report needs --dry-run",
+        hint: "add --dry-run, or remove --report: a run writes its report to its own directory")
     }
   }
 

@@ -27,7 +27,10 @@ struct ReconcileUndoCommand: Command {
     [
       .pipeline(\.pipeline),
       .argument("run", "the run's ID, as shown by attache status and in the report", \.run),
-      .arguments("edits", "the numbers of the edits (default: all that the run wrote)", \.edits),
+      .arguments(
+        "edit",
+        "an edit's number, as the report shows it; several with spaces between (default: all that "
+          + "the run wrote)", \.edits),
       .option("confirm", "DIGEST", "apply the plan with this digest", \.confirm),
       .flag("dry-run", short: "n", "show the plan, and exit with status 0", \.dryRun),
       .option(
@@ -71,7 +74,8 @@ struct ReconcileUndoCommand: Command {
     }
     let status = try await call.run(
       undo.runOptions(plan, by: name, isDryRun: true), isUndoPlan: true)
-    let words = "nothing was changed; to apply the plan: \(undo.command(plan, edits: numbers))"
+    let command = undo.command(plan, edits: numbers)
+    let words = "this is a plan, and nothing was undone; to apply it: \(command)"
     if options.json {
       context.print(
         .object([

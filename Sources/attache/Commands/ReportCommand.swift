@@ -8,7 +8,7 @@ import System
 /// `attache report`: shows the report of a run, or its path.
 struct ReportCommand: Command {
   static let name = "report"
-  static let summary = "show the last report, or that of a run"
+  static let summary = "show the report of the last run, or of another run"
   static let discussion = """
     Prints the numbers of new verdicts, of open edits from earlier runs, and of other items that need review, then \
     the report's files. For a run that was interrupted before its report, it shows what is known. \
@@ -22,8 +22,10 @@ struct ReportCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .argument("run", "the run; default: the last one with a report", \.run),
-      .option("format", "FORM", "the output format (default: text)", \.format),
+      .argument(
+        "run", "the run's ID, as shown by attache status (default: the last run with a report)",
+        \.run),
+      .option("format", "FORM", "the output format", \.format),
       .option(
         "user", "NAME", "only the edits of this user's devices",
         completes: .asked("users", orFiles: false), \.user),
@@ -32,7 +34,7 @@ struct ReportCommand: Command {
 
   var pipeline = ""
   var run: String?
-  var format: Format?
+  var format = Format.text
   var user: String?
   var options = Options()
 
@@ -98,7 +100,7 @@ struct ReportCommand: Command {
     let bytes =
       try written.flatMap { Files.exists($0) ? try Files.read($0) : nil }
       ?? form.bytes(file, model, shown)
-    switch format ?? .json {
+    switch format {
     case .text, .json: context.print(document: bytes)
     case .html: context.write(String(decoding: bytes, as: UTF8.self))
     case .csv: context.write(table: bytes)
@@ -112,7 +114,7 @@ struct ReportCommand: Command {
     case .html: (HTMLReport.self, "report.html")
     case .csv: (CSVReport.self, "records.csv")
     case .json: (JSONReport.self, "report.json")
-    case .text, nil: nil
+    case .text: nil
     }
   }
 

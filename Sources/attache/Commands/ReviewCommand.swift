@@ -66,7 +66,7 @@ struct ReviewCommand: Command {
     timer.cancel()
     await server.stop()
     if signal == 0, !options.quiet {
-      context.note("attache: stopped after \(idle) seconds without use")
+      context.note("attache: stopped after \(CountText.of(idle, "second")) without use")
     }
     return .done
   }

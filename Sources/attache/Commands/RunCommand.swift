@@ -32,8 +32,8 @@ struct RunCommand: Command {
   var users: [String] = []
   var maxDeletes: Percentage?
   var confirm: [String] = []
-  var deadline: Seconds?
-  var apiBudget: Count?
+  var deadline: PositiveNumber?
+  var apiBudget: PositiveNumber?
   var dryRun = false
   var report: String?
   var options = Options()
@@ -41,7 +41,8 @@ struct RunCommand: Command {
   func validate() throws(UsageError) {
     if report != nil, !dryRun {
       throw UsageError(
-        "--report needs --dry-run", hint: "a run writes its report to its own directory")
+        "--report needs --dry-run",
+        hint: "add --dry-run, or remove --report: a run writes its report to its own directory")
     }
   }
 

@@ -11,7 +11,7 @@ struct StoreQueryCommand: Command {
   static let name = "store query"
   static let summary = "query a store with Smart SQL"
   static let discussion = """
-    Soups and paths are written in braces: {Account}, {Account:Name}. Only SELECT is accepted, and the store \
+    Soups and paths are written in braces: {Account}, {Account:Name}. Smart SQL reads with SELECT or WITH, and the store \
     is opened read-only. A column with a whole element, {Account:_soup}, is printed as JSON.
     """
   static let examples = [
@@ -37,8 +37,8 @@ struct StoreQueryCommand: Command {
   var json = false
   var csv = false
   var table = false
-  var limit = Count(100_000)
-  var deadline = Seconds(60)
+  var limit = PositiveNumber(100_000)
+  var deadline = PositiveNumber(60)
 
   func validate() throws(UsageError) {
     if [json, csv, table].filter({ $0 }).count > 1 {
@@ -51,11 +51,13 @@ struct StoreQueryCommand: Command {
     try store.limitTime(seconds: deadline.value)
     var rows: [[JSONValue]] = []
     var columns: [String] = []
+    var found = 0
     do {
-      guard Self.isSelect(query) else { throw StoreError.notSelect }
+      guard Self.isSelect(query) else { throw StoreError.notSelect(query) }
       try StoreReferences.check(query, in: store)
       try store.forEachRow(ofSmartSQL: query) { names, values in
         columns = names
+        found += 1
         if rows.count < limit.value { rows.append(values) }
       }
     } catch let error as UsageError {
@@ -63,7 +65,8 @@ struct StoreQueryCommand: Command {
     } catch {
       if Self.isInterrupted(error) {
         throw PipelineError(
-          .tryLater, "query.deadline", "the query was stopped after \(deadline.value) seconds",
+          .tryLater, "query.deadline",
+          "the query was stopped after \(CountText.of(deadline.value, "second"))",
           fix: "narrow the query, or raise --deadline")
       }
       throw Self.isOfQuery(error)
@@ -71,8 +74,10 @@ struct StoreQueryCommand: Command {
     }
     try store.close()
     let names = ColumnNames.of(query, columns: columns)
+    let cut = cut(rows.count, of: found)
     if json {
       context.print(.array(rows.map { .array($0) }))
+      if let cut { context.note(["type": "warning", "message": .string(cut)]) }
     } else if csv {
       var writer = CSVWriter()
       if !rows.isEmpty { writer.row(names) }
@@ -84,13 +89,20 @@ struct StoreQueryCommand: Command {
           "warning: terminal control characters were removed from the CSV; "
             + "--json prints them escaped")
       }
+      if let cut { context.note("warning: \(cut)") }
     } else {
       let texts = rows.map { $0.map(ColumnNames.text) }
       let table = TextTable.lines(header: names, rows: texts, isCut: context.outputIsTerminal)
       for line in table { context.print(line) }
-      context.note(EventText.count(rows.count, "row"))
+      context.note(cut ?? CountText.of(found, "row"))
     }
     return .done
+  }
+
+  /// The sentence for rows that are not shown because of `--limit`; nil if all are.
+  private func cut(_ shown: Int, of found: Int) -> String? {
+    guard shown < found else { return nil }
+    return "\(shown) of \(CountText.of(found, "row")) shown; --limit \(found) shows all"
   }
 }
 

@@ -18,7 +18,7 @@ struct SyncDeleteCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
-      .option("name", "NAME", "the sync's name; may be repeated", commas: true, \.names),
+      .option("name", "NAME", "the sync's name", commas: true, \.names),
     ] + Options.output.map { $0.within(\.options) }
   }
 

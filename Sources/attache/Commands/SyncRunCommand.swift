@@ -64,7 +64,7 @@ struct SyncRunCommand: Command {
   var replace = false
   var cleanGhosts = false
   var maxDeletes: Percentage?
-  var deadline: Seconds?
+  var deadline: PositiveNumber?
   var login = LoginOptions()
   var options = Options()
 

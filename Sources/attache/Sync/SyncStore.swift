@@ -26,9 +26,12 @@ struct SyncStore: ~Copyable {
       // A separate lock file would stay next to the store forever.
       lock = try FileLock(path, note: nil)
     } catch {
-      guard case .held = error else { throw PipelineError(.failed, "disk", "\(error)") }
+      guard case .held(let holder) = error else {
+        throw PipelineError(.failed, "disk", "\(error)")
+      }
       throw PipelineError(
         .locked, "sync.locked", "another process is syncing \(path)",
+        reason: "the file is locked by \(holder)",
         fix: "wait until it has finished, and run it again")
     }
     self.path = path

@@ -1,5 +1,6 @@
 import MobileSync
 import Pipelines
+import System
 
 /// The text of events.
 enum EventText {
@@ -57,7 +58,7 @@ enum EventText {
     switch event {
     case .stageStarted(let stage): stage.rawValue
     case .snapshotStarted(_, let username, let number, let total, _):
-      "prime: \(number) of \(total) snapshots, \(username)"
+      "prime: \(number) of \(CountText.of(total, "snapshot")), \(username)"
     case .editsSettled(let done, let total): settled(done, of: total)
     case .retrying(_, let reason, let attempt, let most, let milliseconds):
       retrying(reason, attempt, of: most, milliseconds)
@@ -80,9 +81,12 @@ enum EventText {
 
   /// The number of primed snapshots, the current user, and the remaining time.
   static func users(_ progress: Progress.Users) -> String {
-    var text = "\(progress.number) of \(progress.total) snapshots, \(progress.username)"
+    var text =
+      "\(progress.number) of \(CountText.of(progress.total, "snapshot")), \(progress.username)"
     if let left = progress.secondsLeft { text += ", about \(DurationText.of(seconds: left)) left" }
-    if let requests = progress.requestsLeft { text += ", \(requests) requests left" }
+    if let requests = progress.requestsLeft {
+      text += ", \(CountText.of(requests, "request")) left"
+    }
     return text
   }
 
@@ -96,7 +100,7 @@ enum EventText {
 
   /// The number of edits that have a verdict.
   static func settled(_ done: Int, of total: Int) -> String {
-    "reconcile: \(done) of \(total) edits processed"
+    "reconcile: \(done) of \(CountText.of(total, "edit")) processed"
   }
 
   /// The progress of a sync of a live store.
@@ -111,7 +115,7 @@ enum EventText {
     return text
   }
 
-  static func count(_ number: Int, _ noun: String) -> String { ByteCount.count(number, noun) }
+  static func count(_ number: Int, _ noun: String) -> String { CountText.of(number, noun) }
 
   static func size(_ bytes: Int) -> String { ByteCount.text(bytes) }
 }

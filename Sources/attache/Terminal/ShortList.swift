@@ -7,12 +7,14 @@ enum ShortList {
 
   /// Returns the lines of the first items, and one that counts the rest.
   ///
-  /// `indent` precedes that line, and `verb` follows its number.
+  /// `indent` precedes that line, and `verb`, the form for one and for several, follows its number.
   static func lines<T>(
-    _ things: [T], indent: String = "", verb: String = "", _ words: (T) -> [String]
+    _ things: [T], indent: String = "", verb: (one: String, many: String)? = nil,
+    _ words: (T) -> [String]
   ) -> [String] {
     let more = things.count - most
-    let rest = more > 0 ? ["\(indent)and \(more) more\(verb); --json lists them"] : []
+    let form = verb.map { " " + (more == 1 ? $0.one : $0.many) } ?? ""
+    let rest = more > 0 ? ["\(indent)and \(more) more\(form); --json lists all"] : []
     return things.prefix(most).flatMap(words) + rest
   }
 }
