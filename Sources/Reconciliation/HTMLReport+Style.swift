@@ -124,7 +124,7 @@ extension HTMLReport {
     .fields th:first-child{width:auto}
     .fields tr{border-top:1px solid var(--line);padding:.4rem 0}
     .fields th,.fields td{border:0;padding:.12rem .6rem}
-    .fields td{display:grid;grid-template-columns:8.5rem 1fr;gap:.5rem}
+    .fields td{display:grid;grid-template-columns:5.5rem 1fr;gap:.5rem}
     .fields td::before{content:attr(data-label);color:var(--soft);font-weight:400}
     .verdicts thead{display:none}
     .verdicts tr{display:grid;grid-template-columns:1fr auto;padding:.5rem 0;\
