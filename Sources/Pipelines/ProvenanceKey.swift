@@ -166,6 +166,6 @@ struct ProvenanceKey {
       "the key of the stamps is not the one that this ledger signs with", location: data.stampKey,
       fix:
         "restore the file and the ledger from the same backup; if a recovery was interrupted, repeat "
-        + "it: attache recover")
+        + "it: attache recover PIPELINE")
   }
 }

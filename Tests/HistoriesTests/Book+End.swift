@@ -120,7 +120,11 @@ extension Book {
     switch told.verdict {
     case .created, .updated, .alreadyInOrg, .unchanged:
       if row.operation == .dropped || row.operation == .delete {
-        return try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
+        // A record that the row did not create, but found by its external ID, stays.
+        let isFound = { (id: String) in
+          row.operation == .dropped && ![nil, row.marker].contains(watch.firstName(of: id))
+        }
+        return try judgeGone(ids.filter { !isOthers($0) && !isFound($0) }, told, in: world)
       }
       if row.operation == .create, ids.isEmpty {
         throw Violation("it is \(told.verdict.rawValue), but the org has no such record")
@@ -171,6 +175,8 @@ extension Book {
       ![.duplicateCreated, .unconfirmed].contains(told.verdict),
       !isTouchedLate(told)
     {
+      // It was discarded before its answer was known, and its request did arrive.
+      if told.verdict == .conflict, isWrittenUnanswered(row, in: world) { return }
       throw Violation("it is left \(told.verdict.rawValue), but \(later.file) no longer has it")
     }
     guard !isDisturbed(row, of: one, in: world) else { return }
@@ -188,6 +194,24 @@ extension Book {
     throw Violation(
       "it is left \(told.verdict.rawValue) (\(told.message ?? "")), although nothing conflicted with it"
     )
+  }
+
+  /// Whether a run wrote a row's values or deletion, as far as can be seen by a request without an
+  /// answer: of an answered one, the edit is resolved.
+  private func isWrittenUnanswered(_ row: PhoneRow, in world: World) -> Bool {
+    guard world.runs.contains(where: \.isStruck), let soup = Soup.named(row.id.soup) else {
+      return false
+    }
+    let sent = row.changed.filter { soup.listed.contains($0.key) }
+    return records(of: row, in: world).contains { record in
+      if row.isDeleted { return world.watch.deleter(of: record.id) == .pipeline }
+      return !sent.isEmpty
+        && sent.allSatisfy { field, entry in
+          world.watch.history(record.id, field).contains {
+            $0.value == entry.value && $0.author == .pipeline
+          }
+        }
+    }
   }
 
   /// A later return of the same installation that was ingested and does not have the same row.

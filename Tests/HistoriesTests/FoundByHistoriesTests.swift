@@ -277,6 +277,33 @@ import Testing
       ])
   }
 
+  @Test func `a record that an upsert found stays when its phone discards the new row`() async {
+    let setup = HistorySetup(
+      overwrites: false, strict: false, quietSeconds: 900, visitKey: .external,
+      phones: Self.phones(android: [false, false, false]))
+    await expectHolds(
+      538_900_080, setup,
+      [
+        .createOver(phone: 2, pick: 0), .returnStore(phone: 2), .run(.reconcile, nil),
+        .delete(phone: 2, soup: 2, pick: 1, .boolean),
+      ])
+  }
+
+  @Test func `a new row that was discarded before its create was found is left as a conflict`()
+    async
+  {
+    let setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 900, visitKey: .none,
+      phones: Self.phones(android: [false, true, false]))
+    await expectHolds(
+      310_700_150, setup,
+      [
+        .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0),
+        .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: true)),
+        .run(.reconcile, nil), .revert(phone: 0), .returnStore(phone: 0),
+      ])
+  }
+
   /// The first write is held, or lost if there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }
