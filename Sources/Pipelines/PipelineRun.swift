@@ -203,9 +203,7 @@ package struct PipelineRun {
     let open = try ledger.openRun(now: needsOrg ? clock : nil)
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
-      // Runs of the ledger's first version do not list their stages.
-      let all = Set(Stage.allCases.map(\.rawValue))
-      let row = try ledger.widen(open, by: open.wanted.isEmpty ? all : stages)
+      let row = try ledger.widen(open, by: stages)
       let arrivals = try RunClock(ledger).arrivals(of: row, at: now, data)
       return (row, RunTimes(org: now, arrivals: arrivals), true)
     }
