@@ -125,9 +125,9 @@ package enum LedgerSchema {
     CREATE INDEX edit_by_local_id ON edit (local_id) WHERE local_id IS NOT NULL;
     CREATE INDEX edit_unread ON edit (store, soup, entry_id)
       WHERE finding IS NOT NULL AND record_id IS NULL AND creation_id IS NULL;
+    CREATE INDEX edit_unpruned ON edit (return_id) WHERE pruned IS NULL;
     CREATE INDEX edit_unsettled ON edit (return_id)
       WHERE state <> 'closed' OR \(isUnsettledOutcome);
-    CREATE INDEX edit_unpruned ON edit (return_id) WHERE pruned IS NULL;
 
     CREATE TRIGGER edit_moves BEFORE UPDATE OF state ON edit
     WHEN OLD.state = 'closed' AND NEW.state <> 'closed' AND NEW.retries <= OLD.retries
