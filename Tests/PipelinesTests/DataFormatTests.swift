@@ -1,9 +1,11 @@
+import Ledger
 import Pipelines
+import SQLite
 import System
 import TestSupport
 import Testing
 
-/// The number of a data directory's format: the first run writes it, and any other is refused.
+/// The numbers of a data directory's format and of its ledger: any others are refused.
 @Suite struct DataFormatTests {
   let world: World
 
@@ -53,5 +55,24 @@ import Testing
     try DurableFile.write(Array("two\n".utf8), to: world.data.format)
     let error = await #expect(throws: PipelineError.self) { try await world.run() }
     #expect(error?.code == "data.format")
+  }
+
+  @Test(arguments: [-1, 1] as [Int64])
+  func `a ledger of another version is refused, and no recovery replaces it`(
+    difference: Int64
+  ) async throws {
+    try await world.run(.ingest)
+    let version = LedgerSchema.version + difference
+    let ledger = try Connection(world.data.state)
+    try ledger.execute("PRAGMA user_version = \(version)")
+    ledger.close()
+    for command in ["run", "report", "recover"] {
+      let program = try await world.program([command])
+      #expect(program.status == 4, "\(command): \(program.everything)")
+      #expect(program.everything.contains("(ledger version \(version), "), "\(command)")
+    }
+    let kept = try Connection(world.data.state, mode: .readOnly)
+    #expect(try kept.integer("PRAGMA user_version") == version)
+    kept.close()
   }
 }
