@@ -87,11 +87,19 @@ extension Book {
     if hasSame(row, as: one) || isFixed(row) || isToldSent(row) { return }
     let isContinued = returned.contains { other in
       other.file != one.file && other.phone == one.phone
-        && other.installation == one.installation && isAncestor(one.state, of: other.state)
+        && other.installation == one.installation
+        && (isAncestor(one.state, of: other.state) || seemsContinued(one, by: other))
     }
     guard isContinued else {
       throw Violation("it is superseded, but no later return of the phone came")
     }
+  }
+
+  /// Whether an unchanged edit makes a return of a phone that was restored from a backup look like a
+  /// later one: its app does not set its install ID.
+  private func seemsContinued(_ one: ReturnedFile, by other: ReturnedFile) -> Bool {
+    !one.marksInstall && restored.contains(one.installation)
+      && one.rows.contains { other.rows[$0.key]?.hasContent(of: $0.value) ?? false }
   }
 
   /// Whether an ingested return showed that its phone had sent a new record by itself.
@@ -180,7 +188,15 @@ extension Book {
       throw Violation("it is left \(told.verdict.rawValue), but \(later.file) no longer has it")
     }
     guard !isDisturbed(row, of: one, in: world) else { return }
-    if !undoneRecords.isDisjoint(with: records(of: row, in: world).map(\.id)) { return }
+    let records = records(of: row, in: world)
+    let ids = records.map(\.id)
+    if !undoneRecords.isDisjoint(with: ids) { return }
+    // The phone itself deleted the record, and changed the row again afterwards.
+    if told.verdict == .deletedOnServer, records.contains(where: \.isDeleted),
+      hasDeleted(one.phone, row, ids, in: world)
+    {
+      return
+    }
     // A record that another user created as this user in the meantime may look like that of a lost
     // create; later edits of that row on the phone wait for it.
     let isOtherUsers = { (record: OrgRecord) in
