@@ -271,7 +271,7 @@ package struct PipelineRun {
     try reporting.write()
     if let left = try stagesLeft() {
       context.warn(
-        "the interrupted run \(context.row.id) is not finished: \(left) waits for the next run")
+        "the interrupted run \(context.row.id) is not finished: \(left) for the next run")
       return context.summary
     }
     try context.ledger.endRun(
@@ -332,6 +332,7 @@ package struct PipelineRun {
     let left = Stage.allCases.map(\.rawValue).filter {
       now.wanted.contains($0) && !now.finished.contains($0)
     }
-    return left.isEmpty ? nil : left.joined(separator: ", ")
+    if left.isEmpty { return nil }
+    return left.joined(separator: " and ") + (left.count == 1 ? " waits" : " wait")
   }
 }

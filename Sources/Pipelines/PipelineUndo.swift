@@ -110,7 +110,7 @@ package struct PipelineUndo: Sendable {
       return "its verdict is \(verdict.rawValue): decide it first"
     }
     if isWritten { return nil }
-    return "run \(run) changed nothing in the org by it"
+    return "run \(run) did not change the org for it"
       + (verdict.map { " (its verdict is now \($0.rawValue))" } ?? "")
   }
 
@@ -154,6 +154,6 @@ package struct PipelineUndo: Sendable {
     PipelineError(
       .configuration, "undo.other-plan", "the digest does not match this plan: nothing was undone",
       reason: "the plan of run \(plan.run) with these edits has the digest \(plan.digest)",
-      fix: "show the plan without --confirm first")
+      fix: "run it without --confirm first, to see the plan")
   }
 }

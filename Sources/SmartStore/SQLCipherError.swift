@@ -58,7 +58,7 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
     switch self {
     case .system(let error) where error.isAlreadyThere:
       "name another file with --out, or move that one away"
-    case .notPlain: "name a plain store; attache store unseal makes one of a sealed store"
+    case .notPlain: "name a plain store; attache store unseal makes one from a sealed store"
     case .wrongKey:
       "give the passphrase that the store was sealed with, and its --kdf-iterations and --salt if they "
         + "were not the defaults"

@@ -47,13 +47,20 @@ struct PipelineCall {
         "there is no data directory \(data)", hint: "correct --data; attache run creates it")
     }
     if DataDirectory.isRoot(path) { return }
-    if DataDirectory.isPipeline(path), let parent = Files.parent(of: path) {
-      throw UsageError(
-        "\(data) is the directory of one pipeline, not the data directory",
-        hint: "name the directory above it: --data \(ShellWord.quoted(parent))")
-    }
+    try refuseDirectoryOfPipeline(data, path)
     throw UsageError(
       "\(data) is not a data directory: no pipeline has files in it", hint: "correct --data")
+  }
+
+  private static func refuseDirectoryOfPipeline(
+    _ data: String, _ path: String
+  ) throws(UsageError) {
+    guard !DataDirectory.isRoot(path), DataDirectory.isPipeline(path),
+      let parent = Files.parent(of: path)
+    else { return }
+    throw UsageError(
+      "\(data) is the directory of one pipeline, not the data directory",
+      hint: "name the directory above it: --data \(ShellWord.quoted(parent))")
   }
 
   /// Reads a pipeline even if its data are under another name; a run reports that by a
@@ -63,7 +70,9 @@ struct PipelineCall {
     var pipeline = try PipelineFile.read(path: path, variables: variables)
     pipeline.called = called(pipeline)
     program.use(pipeline: pipeline.called)
-    if let data = options.data { _ = try program.directory(data) }
+    if let data = options.data {
+      try Self.refuseDirectoryOfPipeline(data, program.directory(data))
+    }
     return pipeline
   }
 

@@ -69,11 +69,9 @@ import Testing
 
   @Test func `a missing file has its own error, with the nearest name`() {
     let reading = PipelineFile.reading(path: "/nowhere/p.json")
-    #expect(
-      reading.problems.map(\.description) == [
-        "/nowhere/p.json: there is no such pipeline file; "
-          + "name a file, or a pipeline in pipelines/ or /etc/attache"
-      ])
+    let told = reading.problems.map(\.description)
+    let start = "/nowhere/p.json: there is no such pipeline file; name a file, or "
+    #expect(told.count == 1 && told[0].hasPrefix(start), "\(told)")
     let near = PipelineFile.reading(path: Self.samples + "/pipeline-minimum.json").problems
     #expect(near.map(\.fix) == ["did you mean \(Self.samples)/pipeline-minimal.json?"])
     #expect(Problems(near).ofFile?.fix == near.first?.fix)

@@ -255,7 +255,7 @@ import Testing
     #expect(conflict.verdicts == [.conflict: 1])
     #expect(
       refusal(conflict.run, [2])?.reason
-        == "edit 2: run \(conflict.run) changed nothing in the org by it "
+        == "edit 2: run \(conflict.run) did not change the org for it "
         + "(its verdict is now conflict)")
     #expect(try scene.undoing.plan(run: conflict.run).edits == [])
   }

@@ -100,7 +100,7 @@ package enum PipelineFile {
     let known = places.flatMap(names(in:))
     return known.isEmpty
       ? "name a file, or a pipeline in pipelines/ or \(installed.pipelines)"
-      : ConfigurationReader.oneOf(known, near: stem)
+      : "name a file, or one of these pipelines: \(known.sorted().joined(separator: ", "))"
   }
 
   /// The directories in which a name is looked up: relative to the working directory first, then

@@ -85,7 +85,9 @@ struct DecideCommand: Command {
     let isAimed = !edits.isEmpty || !chosen.isEmpty
     if list {
       if asked > 0 || file != nil || now || dryRun {
-        throw UsageError("--list only lists", hint: "remove the option that decides")
+        throw UsageError(
+          "--list cannot be combined with an option that decides",
+          hint: "remove --list, or the other option")
       }
     } else if file != nil {
       if asked > 0 || isAimed {

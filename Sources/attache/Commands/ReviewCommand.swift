@@ -54,7 +54,7 @@ struct ReviewCommand: Command {
     } else {
       context.print(server.address)
       if !options.quiet {
-        context.note("attache: open it in a browser, once; ^C stops it")
+        context.note("attache: open this address once in a browser; ^C stops it")
       }
     }
     let idle = idle

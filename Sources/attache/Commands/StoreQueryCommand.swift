@@ -70,7 +70,10 @@ struct StoreQueryCommand: Command {
           fix: "narrow the query, or raise --deadline")
       }
       throw Self.isOfQuery(error)
-        ? UsageError("\(error)", hint: "correct the query", command: "attache store query") : error
+        ? UsageError(
+          "\(error)",
+          hint: "correct the query; braces name soups and paths: select {soup:path} from {soup}",
+          command: "attache store query") : error
     }
     try store.close()
     let names = ColumnNames.of(query, columns: columns)
