@@ -326,7 +326,7 @@ package struct PipelineRun {
     }
   }
 
-  /// Returns the remaining stages as text; nil if there are none.
+  /// Returns the remaining stages and their verb, "wait" or "waits"; nil if there are none.
   private func stagesLeft() throws -> String? {
     guard let now = try context.ledger.run(id: context.row.id) else { return nil }
     let left = Stage.allCases.map(\.rawValue).filter {

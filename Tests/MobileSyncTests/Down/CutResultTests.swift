@@ -136,7 +136,7 @@ import MobileSync
     try await run.finish()
     try store.org.make("Account", ["Name": "n", field: .number("3")])
     let report = try await store.manager.reSync(id: run.syncID).finish()
-    #expect(report.warnings.contains { $0.contains("1 records of the store") })
+    #expect(report.warnings.contains { $0.contains("1 record of the store") })
     #expect(try await store.elements("numbered").count == 3)
   }
 
