@@ -17,8 +17,7 @@ extension PipelineReader {
   ///
   /// Each is refused at its location rather than ignored.
   private static let absent = [
-    Absent("pack.sign", what: "signing"),
-    Absent("limits.memoryMiB", what: "a memory limit"),
+    Absent("limits.memoryMiB", what: "a memory limit")
   ]
 
   /// Returns the file without the keys that are not implemented, and records each of them.
