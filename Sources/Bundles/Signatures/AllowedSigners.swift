@@ -87,7 +87,8 @@ package struct AllowedSigners: Sendable {
       })
     else {
       throw SignatureError(
-        "the key \(print) is not valid at this time", "sign with a newer key, or correct its line in \(path)")
+        "the key \(print) is not valid at this time",
+        "sign with a newer key, or correct its line in \(path)")
     }
     return Match(name: identity ?? valid.names.text, fingerprint: print)
   }
