@@ -181,11 +181,24 @@ extension BrokenConfiguration {
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
     .init(
       "a feature that does not exist yet",
-      #"pipeline.json:23:79: pack.sign: not yet: signing does not exist in this version; remove it"#,
+      #"pipeline.json:24:27: limits.memoryMiB: not yet: a memory limit does not exist in this version; remove it"#,
+      .pipeline(
+        #""limits": {"#,
+        "\"reconcile\": {\"mode\": \"mergeFields\", \"detectEdits\": \"compare\"},\n  \"limits\": {\"memoryMiB\": 9, "
+      )),
+    .init(
+      "a signing key that is written in the file, for a namespace with a space",
+      #"""
+      pipeline.json:23:28: pack.sign.key: a secret cannot be written in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}
+      pipeline.json:23:49: pack.sign.namespace: "a b" is not a namespace; use at most 64 letters, digits and . - _ @, or remove it
+      """#,
       .pipeline(
         #""limits""#,
-        "\"pack\": {\"seal\": {\"with\": \"sqlcipher\", \"passphrase\": {\"env\": \"S\"}}, \"sign\": {\"key\": {\"env\": \"K\"}}},\n  \"reconcile\": {\"mode\": \"mergeFields\", \"detectEdits\": \"compare\"},\n  \"limits\""
-      )),
+        "\"pack\": {\"sign\": {\"key\": \"AAAA\", \"namespace\": \"a b\"}},\n  \"limits\"")),
+    .init(
+      "signing without a key",
+      #"pipeline.json:23:20: pack.sign: the section sign needs "key"; add "key": {"file": "…"}"#,
+      .pipeline(#""limits""#, "\"pack\": {\"sign\": {}},\n  \"limits\"")),
   ]
 
   /// The end of the stores section, with a second store.

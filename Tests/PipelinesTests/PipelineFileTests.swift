@@ -36,7 +36,6 @@ import Testing
     let reading = PipelineFile.reading(path: path)
     #expect(
       reading.notYet.map { "\($0.line):\($0.column) \($0.path): \($0.message); \($0.fix)" } == [
-        "65:13 pack.sign: not yet: signing does not exist in this version; remove it",
         "102:28 limits.memoryMiB: not yet: a memory limit does not exist in this version; "
           + "remove it",
       ])

@@ -66,13 +66,13 @@ package struct AllowedSigners: Sendable {
     let known = signers.filter { $0.key == key && !$0.isAuthority }
     guard !known.isEmpty else {
       throw SignatureError(
-        "no line of \(path) has the key \(print), which signed this",
+        "no line of \(path) has the key \(print) that made the signature",
         "if you trust the key, add its line (attache key make printed it)")
     }
     let named = known.filter { signer in identity.map(signer.names.matches) ?? true }
     guard !named.isEmpty else {
       throw SignatureError(
-        "the key \(print), which signed this, is not one of \(identity ?? "") in \(path)",
+        "the key \(print) that made the signature is not one of \(identity ?? "") in \(path)",
         "name its signer, or add the name to its line if you trust it")
     }
     let meant = named.filter { $0.namespaces?.matches(namespace) ?? true }
