@@ -37,7 +37,7 @@ import Testing
     #expect(
       reading.notYet.map { "\($0.line):\($0.column) \($0.path): \($0.message); \($0.fix)" } == [
         "102:28 limits.memoryMiB: not yet: a memory limit does not exist in this version; "
-          + "remove it",
+          + "remove it"
       ])
     // Such a key is not suggested for a misspelt one.
     #expect(!reading.problems.contains { $0.message.contains("has no key") })

@@ -23,6 +23,9 @@ struct KeyMakeCommand: Command {
     ] + Options.output.map { $0.within(\.options) }
   }
 
+  /// The name in the printed line of allowed signers.
+  private static let signer = "attache"
+
   var file = ""
   var type = SigningAlgorithm.p256
   var options = Options()
@@ -37,7 +40,7 @@ struct KeyMakeCommand: Command {
     let key = try SigningKey.generate(type)
     try write(key.pem(), to: path)
     let line = key.publicKey.line
-    let signer = "attache namespaces=\"\(SignatureFile.namespace)\" \(line)"
+    let signer = "\(Self.signer) namespaces=\"\(SignatureFile.namespace)\" \(line)"
     if options.json {
       context.print(
         .object([
