@@ -46,11 +46,13 @@ package struct ParameterDescription: Sendable, Hashable {
   package let completion: ValueCompletion
   /// Whether several commands share it, so that the program's help page explains it.
   package var isShared = false
+  /// Whether every command has it.
+  package var isGlobal = false
 
   /// The `--help` option of every command.
   static let help = ParameterDescription(
     kind: .flag, name: "help", short: "h", placeholder: "", summary: "print this page",
-    isRequired: false, defaultText: nil, completion: .nothing, isShared: true)
+    isRequired: false, defaultText: nil, completion: .nothing, isShared: true, isGlobal: true)
 }
 
 /// A parameter of a command: how it is written, and which property it sets.
@@ -190,7 +192,7 @@ package struct Parameter<Root> {
   var describedGlobally: ParameterDescription {
     ParameterDescription(
       kind: kind, name: name, short: short, placeholder: placeholder, summary: summary,
-      isRequired: false, defaultText: nil, completion: completion, isShared: true)
+      isRequired: false, defaultText: nil, completion: completion, isShared: true, isGlobal: true)
   }
 
   private static func make<V: ArgumentValue>(

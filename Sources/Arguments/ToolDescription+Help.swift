@@ -13,9 +13,13 @@ extension ToolDescription {
       text += Self.section(
         section.title, commands(in: section).map { Note($0.name, $0.summary) }, column)
     }
-    text += Self.section(
-      "global options",
-      sharedOptions.map { Note(Self.heading(of: $0), Self.explanation(of: $0)) })
+    for (title, options) in [
+      ("global options", sharedOptions.filter(\.isGlobal)),
+      ("options of several commands", sharedOptions.filter { !$0.isGlobal }),
+    ] {
+      text += Self.section(
+        title, options.map { Note(Self.heading(of: $0), Self.explanation(of: $0)) })
+    }
     text += Self.section("exit status", exitStatuses)
     text += Self.section("environment", variables)
     return text + "\n\(name) help COMMAND explains one command.\n"
@@ -36,7 +40,7 @@ extension ToolDescription {
     }
     let version = ParameterDescription(
       kind: .flag, name: "version", short: nil, placeholder: "", summary: "print the version",
-      isRequired: false, defaultText: nil, completion: .nothing)
+      isRequired: false, defaultText: nil, completion: .nothing, isGlobal: true)
     return shared + [version]
   }
 
@@ -76,7 +80,7 @@ extension ToolDescription {
     }
     text += "\n"
     text += Self.wrap(
-      "global options (see \(name) help): " + shared.joined(separator: ", "),
+      "shared options (see \(name) help): " + shared.joined(separator: ", "),
       indent: 0, hanging: 2
     ).replacing("\u{A0}", with: " ")
     return text

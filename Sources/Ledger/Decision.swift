@@ -173,8 +173,7 @@ package struct PendingDecision: Sendable, Hashable {
   /// The device's user has seen only this edit, so a guard may hold it and it can cause a device
   /// conflict.
   package var isMend: Bool
-  /// For an unconfirmed edit, the number of its last write recorded at the time of the decision;
-  /// nil in decisions from a ledger of an earlier version.
+  /// For an unconfirmed edit, the number of its last write recorded at the time of the decision.
   package var lastOperation: Int64?
   /// The fields of the device's edit that were shown; these are sent if the device's side was
   /// chosen.

@@ -102,8 +102,14 @@ package enum DecisionRule {
     if options == [Decision.Kind.discard.option] {
       return "It can only be discarded: attache decide \(place) \(last)."
     }
-    let others = options.dropLast().joined(separator: ", ")
-    return "\(advice): attache decide \(place) \(others) or \(last)."
+    return "\(advice): attache decide \(place) \(choices(kinds))."
+  }
+
+  /// The options of decisions as text: "--take device, --retry or --discard".
+  package static func choices(_ kinds: [Decision.Kind]) -> String {
+    let options = kinds.map(\.option)
+    guard options.count > 1, let last = options.last else { return options.joined() }
+    return options.dropLast().joined(separator: ", ") + " or " + last
   }
 
   /// Why a decision is not possible, as one sentence that names the possible ones; nil if it is

@@ -2,13 +2,12 @@ import JSON
 
 /// When attache deleted a record, and as which users.
 package struct EditDeletion: Sendable, Hashable {
-  /// The users who sent the deletion; nil if the ledger is of an earlier version that did not
-  /// record them.
-  package var senders: Set<String>? = []
+  /// The users who sent the deletion.
+  package var senders: Set<String> = []
   /// The latest time of the deletion, in ms of the org's time.
   package var until: Int64
 
-  package init(senders: Set<String>? = [], until: Int64) {
+  package init(senders: Set<String> = [], until: Int64) {
     self.senders = senders
     self.until = until
   }

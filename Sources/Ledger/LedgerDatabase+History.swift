@@ -257,8 +257,7 @@ extension LedgerDatabase {
     return try isGivenUp(edit) ? .handback : nil
   }
 
-  /// Closes edits that later edits of the same device have replaced; a ledger of an earlier version
-  /// left them for review.
+  /// Closes edits that later edits of the same device have replaced.
   func supersedeReplaced() throws {
     let unsettled = try connection.all(
       "SELECT e.id FROM edit e WHERE e.state = 'closed' AND \(Self.isReplaceable)")

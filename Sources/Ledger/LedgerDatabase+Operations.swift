@@ -10,7 +10,7 @@ package struct OperationRow {
   package var action: SyncUpAction
   /// The name of the user who sends the write.
   package var sender: String
-  /// The ID of that user; nil in entries from a ledger of an earlier version.
+  /// The ID of that user; nil if it has not been read from the ledger.
   package var senderID: String?
   package var sobject: String
   package var recordID: String?
@@ -29,8 +29,8 @@ package struct OperationRow {
   ///
   /// The write cannot have created anything earlier.
   package var sentMilliseconds: Int64?
-  /// The org's time of the last attempt, as far as known; nil in entries from a ledger of an
-  /// earlier version.
+  /// The org's time of the last attempt, as far as known; nil if this run has not sent the write
+  /// and the ledger does not know its times.
   package var lastSentMilliseconds: Int64?
   /// The earliest time at which the write can have been sent, if that was not recorded: a run that
   /// the ledger does not know may have sent it between this time and `sentMilliseconds`.

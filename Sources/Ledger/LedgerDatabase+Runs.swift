@@ -20,7 +20,7 @@ package struct RunRow: Sendable, Hashable {
   /// The exit status.
   package var exitStatus: Int32?
   package var summary: String?
-  /// The names of the requested stages; empty for a run from a ledger of the first version.
+  /// The names of the requested stages.
   package var wanted: Set<String> = []
   /// The requested stages that are complete.
   package var finished: Set<String> = []

@@ -128,7 +128,7 @@ extension LedgerDatabase {
 
   /// The value of a field before a write, as read then.
   ///
-  /// A ledger of an earlier version has it with the verdict, for the edited fields only.
+  /// If it was not recorded with the write, the verdict has it, for the edited fields only.
   private static func former(
     seen: JSONObject?, _ detail: OutcomeDetail
   ) -> (String) -> JSONValue? {
@@ -200,7 +200,7 @@ extension LedgerDatabase {
       }
       var found = deletion ?? EditDeletion(until: until)
       found.until = max(found.until, until)
-      if let sender = row[2].text { found.senders?.insert(sender) } else { found.senders = nil }
+      if let sender = row[2].text { found.senders.insert(sender) }
       deletion = found
     }
     return deletion

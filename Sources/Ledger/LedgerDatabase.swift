@@ -1,7 +1,5 @@
-import Crypto
 import JSON
 import SQLite
-import System
 
 /// The ledger `state.sqlite`: what was issued, what was returned, and the outcome of every edit.
 ///
@@ -55,42 +53,21 @@ package final class LedgerDatabase {
 
   private func prepareSchema() throws {
     let found = try connection.integer("PRAGMA user_version") ?? 0
-    if found > LedgerSchema.version {
-      throw LedgerError.newer(path: path, found: found, known: LedgerSchema.version)
-    }
     if found == LedgerSchema.version { return }
-    if found == 0 {
+    if found != 0 {
+      throw LedgerError.unsupportedVersion(path: path, found: found, known: LedgerSchema.version)
+    }
+    try connection.transaction {
+      // Another process that opened the file at the same time may have created the tables.
+      if try connection.integer("PRAGMA user_version") == LedgerSchema.version { return }
       guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
         throw LedgerError.notALedger(path: path)
       }
-    } else {
-      try keepCopy(of: found)
-    }
-    try connection.transaction {
-      // Another process that opened the file at the same time may have been faster.
-      let version = try connection.integer("PRAGMA user_version") ?? 0
-      if version == 0 { try makeFirstVersion() }
-      for (step, statements) in LedgerSchema.additions.sorted(by: { $0.key < $1.key })
-      where step > version {
-        for statement in statements { try connection.execute(statement) }
-      }
+      try connection.execute(LedgerSchema.statements)
+      try setMeta("epoch", "1")
+      try setMeta("runNumber", "0")
       try connection.execute("PRAGMA user_version = \(LedgerSchema.version)")
     }
-  }
-
-  private func makeFirstVersion() throws {
-    try connection.execute(LedgerSchema.statements)
-    try setMeta("epoch", "1")
-    try setMeta("runNumber", "0")
-  }
-
-  /// Keeps a copy of the ledger of an earlier version next to the migrated one.
-  private func keepCopy(of version: Int64) throws {
-    let copy = "\(path).version-\(version)"
-    let temporary = DurableFile.temporaryName(for: copy)
-    try self.copy(to: temporary)
-    try Files.setMode(of: temporary, 0o600)
-    try DurableFile.rename(temporary, to: copy)
   }
 
   // MARK: meta
@@ -114,29 +91,11 @@ package final class LedgerDatabase {
   /// The number of the last run that was started.
   package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
 
-  /// The stamp key in a ledger of the first version; nil after it has been moved to its own file.
-  package var firstVersionStampKey: [UInt8]? {
-    get throws {
-      guard let text = try meta("stampKey") else { return nil }
-      guard let key = Hex.decode(text), key.count == 32 else {
-        throw LedgerError.damaged(path: path, what: "a stamp key")
-      }
-      return key
-    }
-  }
-
   /// The digest of the key that the ledger signs stamps with; nil before it signs any.
   package var stampKeyDigest: String? { get throws { try meta("stampKeyDigest") } }
 
   /// Records which key the ledger signs with.
-  ///
-  /// The key is on disk in its own file and is no longer kept here.
-  package func noteStampKey(digest: String) throws {
-    try connection.transaction {
-      try setMeta("stampKeyDigest", digest)
-      try connection.run("DELETE FROM meta WHERE name = 'stampKey'")
-    }
-  }
+  package func noteStampKey(digest: String) throws { try setMeta("stampKeyDigest", digest) }
 
   /// The path of the pipeline file, absolute and without links; nil before the first run.
   package var pipelineFile: String? { get throws { try meta("pipelineFile") } }

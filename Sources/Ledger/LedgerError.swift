@@ -2,8 +2,8 @@ import System
 
 /// The reason why the ledger cannot be used.
 package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
-  /// The file was written by a later version of attache.
-  case newer(path: String, found: Int64, known: Int64)
+  /// The file was written by a version of attache whose ledgers differ.
+  case unsupportedVersion(path: String, found: Int64, known: Int64)
   /// The file is not a ledger.
   case notALedger(path: String)
   /// The org is not that of the first run.
@@ -18,9 +18,14 @@ package enum LedgerError: Error, Sendable, CustomStringConvertible, Hashable {
   /// One sentence that says what is wrong, where, and what to do.
   package var description: String {
     switch self {
-    case .newer(let path, let found, let known):
-      "\(path) was written by a newer attache (ledger version \(found), this one knows \(known)); "
-        + "use that version or a later one"
+    case .unsupportedVersion(let path, let found, let known):
+      if found > known {
+        "\(path) was written by a newer attache (ledger version \(found), this one knows "
+          + "\(known)); use that version or a later one"
+      } else {
+        "\(path) was written by an older attache (ledger version \(found), this one knows "
+          + "\(known)); use that version, or another data directory"
+      }
     case .notALedger(let path):
       "\(path) is a database, but not a ledger of attache; move it away, or restore the ledger"
     case .foreignOrganization(let pinned, let found):

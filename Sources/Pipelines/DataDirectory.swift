@@ -6,8 +6,6 @@ import System
 package struct DataDirectory: Sendable, Hashable {
   /// The absolute path of `snapshots/<pipeline>`.
   package let path: String
-  /// The directory of the issued records.
-  package internal(set) var issued: String
   /// The directory that contains `processing`, `done` and `quarantine`.
   ///
   /// It is `path`, except in a dry run, which works on copies of the returns.
@@ -20,11 +18,12 @@ package struct DataDirectory: Sendable, Hashable {
   /// Returns the directory of the pipeline `name` under `root`.
   package init(root: String, name: String) {
     path = root + "/" + name
-    issued = path + "/issued"
     returns = path
     stampKey = path + "/stamp.key"
   }
 
+  /// The directory of the issued records.
+  package var issued: String { path + "/issued" }
   /// The path of the ledger.
   package var state: String { path + "/" + Self.ledger }
   private static let ledger = "state.sqlite"
@@ -44,6 +43,25 @@ package struct DataDirectory: Sendable, Hashable {
   package var reports: String { path + "/reports" }
   /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
+
+  /// Whether a path may be a data directory: it is empty, or a pipeline has files in it.
+  ///
+  /// A directory that cannot be listed counts as one.
+  package static func isRoot(_ path: String) -> Bool {
+    guard let names = try? Files.list(path).filter({ !$0.hasPrefix(".") }) else { return true }
+    return names.isEmpty || names.contains { isPipeline(path + "/" + $0) }
+  }
+
+  /// Whether a path is the directory of one pipeline.
+  package static func isPipeline(_ path: String) -> Bool {
+    let parent = Files.parent(of: path) ?? "."
+    let data = DataDirectory(root: parent, name: Files.name(of: path))
+    return [
+      data.state, data.lock, data.format, data.stampKey, data.reports, data.issued, data.done,
+      data.quarantine, path + "/users",
+    ].contains(where: Files.exists)
+  }
+
   /// Returns the latest report with a run number above the given one and a time not before the
   /// given one (org time, in ms); nil if there is none.
   ///

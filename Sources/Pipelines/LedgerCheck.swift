@@ -58,7 +58,7 @@ package enum LedgerCheck {
         .configuration, "ledger.backup",
         "the ledger was restored from a backup: edits of devices could be sent twice",
         location: data.state, reason: "it was copied at \(Dates.utcSeconds(time))",
-        fix: "run attache recover to continue from it")
+        fix: "attache recover PIPELINE continues from it")
     }
     let (epoch, run) = (Int(try state?.epoch ?? 0), Int(try state?.runNumber ?? 0))
     for id in try data.snapshots() {
@@ -104,14 +104,14 @@ package enum LedgerCheck {
         state, data,
         "\(name) comes from generation \(stamp.generation) of \(stamp.user), and ",
         "the newest that it knows is \(newest)",
-        lost: "the newest data directory", "attache recover --restored")
+        lost: "the newest data directory", "attache recover PIPELINE --restored")
     }
   }
 
   private static func behind(
     _ state: LedgerDatabase?, _ data: DataDirectory, _ found: String, _ known: String,
     lost: String = "the ledger that belongs to these snapshots",
-    _ recovery: String = "attache recover"
+    _ recovery: String = "attache recover PIPELINE"
   ) -> PipelineError {
     PipelineError(
       .configuration, behindCode,

@@ -54,7 +54,7 @@ enum MachineTrouble {
     case BundleError.system(let error), SnapshotError.system(let error),
       BundleError.sealing(.system(let error)), SQLCipherError.system(let error):
       error.isFull
-    case BundleError.archive(let error), SnapshotError.archive(let error): isFull(error)
+    case BundleError.archive(let error): isFull(error)
     case BundleError.snapshot(let error): isFull(error)
     case SnapshotError.store(let error): error.isFull
     case SnapshotError.database(let error): error.isFull

@@ -112,7 +112,8 @@ package final class OrgAccess: Sendable {
       throw OrgError(
         error.kind, status: error.status, code: error.code,
         message: "\(error.message), for \(username)", fields: error.fields,
-        request: error.request)
+        request: error.request
+      ).sent(to: error.address)
     }
   }
 }

@@ -85,7 +85,9 @@ package struct OrgCheck: Sendable {
   private mutating func note(_ error: any Error, of subject: String) throws {
     let told = PipelineError(describing: error)
     if told.kind == .tryLater { throw error }
-    failures.append("\(subject): \(told.description)")
+    var shown = told
+    shown.location = told.place
+    failures.append("\(subject): \(shown.description)")
   }
 
   /// Returns the remaining requests of the day; nil if the user may not see limits, as users with

@@ -47,22 +47,28 @@ extension PipelineError {
     case let error as SnapshotError:
       self.init(error.isDamage ? .damaged : .failed, "snapshot", error.description)
     case let error as MarkedDirectory.Foreign: self.init(error)
+    case let error as SystemError where error.isFileInPlace:
+      self.init(
+        .failed, "disk", "\(error.path) is a file or below one, and a directory is needed",
+        fix: "name a directory, or move the file away")
     case let error as SystemError:
       self.init(
         .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")
     case let error as StoreError:
-      self.init(error.isDamage ? .damaged : .failed, "store", error.description)
+      self.init(
+        error.isDamage ? .damaged : .failed, "store", error.description,
+        fix: error.unreadablePath.map(Self.unsealing))
     case let error as HTTPError where error.phase == .beforeSend && !error.url.contains("://"):
       self.init(
         .failed, "listen", error.message, fix: "name another port; port 0 takes a free one")
     case let error as SQLCipherError:
-      self.init(error.isDamage ? .damaged : .failed, "seal", error.description)
+      self.init(error.isDamage ? .damaged : .failed, "seal", error.description, fix: error.fix)
     case let error as SQLiteError where error.isDamage && DataDirectory.isLedger(error.path):
       self.init(
         .configuration, "ledger.damaged", "the ledger is damaged", location: error.path,
         reason: "\(error.message) (SQLite code \(error.code))",
         fix:
-          "run attache recover to continue: what may have been sent is first looked up in the "
+          "attache recover PIPELINE continues: what may have been sent is first looked up in the "
           + "org; if there is a backup, restore its ledger before that")
     case let error as SQLiteError:
       self.init(
@@ -116,8 +122,8 @@ extension PipelineError {
       (kind, code) = (.tryLater, "org.limit")
       fix =
         error.code == APIBudget.code
-        ? "run it again to resume it, or raise org.apiBudget or --api-budget"
-        : "run it again to resume it when the org's limit is available again"
+        ? "raise org.apiBudget or --api-budget, or \(Self.afterWindow)"
+        : Self.afterWindow
     case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
     case .authentication:
       (kind, code) = (.authentication, "org.login")
@@ -143,7 +149,18 @@ extension PipelineError {
     self.init(
       kind, code, Self.sentence(error.kind), location: error.request + answer,
       reason: error.message, fix: fix)
+    address = error.address
   }
+
+  /// The fix for a file that SQLite cannot read, which may be a sealed store.
+  package static func unsealing(_ path: String) -> String {
+    "if it is a sealed store, read a plain copy: attache store unseal \(ShellWord.quoted(path)) "
+      + "--out PLAIN --passphrase-file KEY"
+  }
+
+  /// The fix for an exhausted limit of the org.
+  private static let afterWindow =
+    "run it again, to resume it, when the org's 24-hour window has freed requests"
 
   /// The fix for an answer that cannot come from an org.
   private static let badAnswerFix =
@@ -203,6 +220,7 @@ extension PipelineError {
         inner.kind, error.code.rawValue, name + ": " + inner.message, location: inner.location,
         reason: inner.reason,
         fix: error.fix ?? inner.fix)
+      address = inner.address
       return
     }
     var fix = error.fix
@@ -220,7 +238,7 @@ extension PipelineError {
 
   private init(state error: LedgerError) {
     switch error {
-    case .foreignOrganization, .newer:
+    case .foreignOrganization, .unsupportedVersion:
       self.init(.configuration, "ledger", error.description)
     default: self.init(.failed, "ledger", error.description)
     }

@@ -46,6 +46,13 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
   /// The location: a file with line and column, a request or a soup; nil if the message contains
   /// it.
   package var location: String?
+  /// The address of the org to which the request was sent; nil if the error is not about a request.
+  package var address: String?
+  /// The location with the address.
+  package var place: String? {
+    guard let location, let address else { return location }
+    return "\(location) at \(address)"
+  }
   /// The cause, in the words of the system that refused.
   package var reason: String?
   /// The suggested fix.

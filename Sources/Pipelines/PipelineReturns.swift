@@ -34,9 +34,12 @@ package struct PipelineReturns: Sendable {
   package func find(_ word: String) throws -> [LyingReturn] {
     let all = try list()
     let exact = all.filter { $0.name == word || $0.sha256 == word }
-    if !exact.isEmpty || word.utf8.count < 4 { return exact }
+    if !exact.isEmpty || word.utf8.count < Self.leastDigits { return exact }
     return all.filter { $0.sha256?.hasPrefix(word) == true }
   }
+
+  /// The least number of characters of a digest that name a return.
+  package static let leastDigits = 4
 
   // MARK: listing
 
@@ -176,14 +179,17 @@ package struct PipelineReturns: Sendable {
   private func work(
     _ words: [String], _ body: (LyingReturn, _ sha256: String) throws -> Void
   ) throws -> [LyingReturn] {
-    guard Files.exists(data.path) else { throw unknown(words.first ?? "") }
+    guard Files.exists(data.path) else {
+      throw try unknown(words.first ?? "", inQuarantine: true)
+    }
     let lock = try PipelineRun.takeLock(data)
     defer { lock.close() }
     var chosen: [LyingReturn] = []
     for word in words {
       let found = try find(word).filter { $0.state == .quarantined }
       guard found.count == 1, let one = found.first else {
-        throw found.isEmpty ? unknown(word) : several(word, found)
+        if found.isEmpty { throw try unknown(word, inQuarantine: true) }
+        throw several(word, found)
       }
       if !chosen.contains(where: { $0.sha256 == one.sha256 }) { chosen.append(one) }
     }
@@ -191,13 +197,38 @@ package struct PipelineReturns: Sendable {
     return chosen
   }
 
-  private func unknown(_ word: String) -> PipelineError {
-    PipelineError(
-      .configuration, "returns.unknown", "there is no return \(word) in quarantine",
-      location: data.quarantine,
-      fix:
-        "attache returns list \(pipeline.called) shows all returns; name it, or the beginning of its "
-        + "digest")
+  /// The error for a word that names no return, or none in quarantine.
+  package func unknown(_ word: String, inQuarantine: Bool = false) throws -> PipelineError {
+    let listed = try list()
+    let chosen = inQuarantine ? listed.filter { $0.state == .quarantined } : listed
+    var error = PipelineError(
+      .configuration, "returns.unknown",
+      "there is no return \(word)" + (inQuarantine ? " in quarantine" : ""),
+      location: inQuarantine ? data.quarantine : data.path)
+    if word.utf8.count < Self.leastDigits,
+      chosen.contains(where: { $0.sha256?.hasPrefix(word) == true })
+    {
+      error.reason = "a prefix of a digest needs at least \(Self.leastDigits) characters"
+      error.fix = "write more of the digest, or the file name"
+      return error
+    }
+    if let other = try find(word).first {
+      error.reason = "\(other.name) is not in quarantine; its state: \(other.state.words)"
+    }
+    if chosen.isEmpty {
+      error.fix =
+        inQuarantine
+        ? "nothing to do: no return is in quarantine"
+        : "put returns into \(data.inbox(pipeline.inbox.path)): none has arrived yet"
+      return error
+    }
+    // Only a name that the list hides without it needs the option.
+    let isHidden = !inQuarantine && chosen.contains { [.done, .discarded].contains($0.state) }
+    let all = isHidden ? " --all" : ""
+    error.fix =
+      "name a return that attache returns list \(pipeline.called)\(all) shows, "
+      + "or at least \(Self.leastDigits) characters of its digest"
+    return error
   }
 
   private func several(_ word: String, _ found: [LyingReturn]) -> PipelineError {

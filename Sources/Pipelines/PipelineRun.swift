@@ -47,7 +47,7 @@ package struct PipelineRun {
     defer { lock.close() }
     try data.removeLeftovers()
     try checkDisk(pipeline, data)
-    try DataFormat.takeOver(data) { report(.warning($0)) }
+    try DataFormat.record(in: data)
     // Do not create an expected but missing directory: a backup is restored to its place.
     if !Files.exists(data.state) { try LedgerCheck.checkLedger(nil, data) }
     let ledger = try LedgerDatabase(path: data.state)
@@ -72,7 +72,7 @@ package struct PipelineRun {
       for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
         try Files.copy(data.state + suffix, to: copy + suffix)
       }
-      data = try DataFormat.preview(data, in: scratch) { report(.warning($0)) }
+      try DataFormat.check(data)
     }
     data.returns = scratch
     try Files.makeDirectory(data.processing)
@@ -206,9 +206,7 @@ package struct PipelineRun {
     let open = try ledger.openRun(now: needsOrg ? clock : nil)
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
-      // Runs of the ledger's first version do not list their stages.
-      let all = Set(Stage.allCases.map(\.rawValue))
-      let row = try ledger.widen(open, by: open.wanted.isEmpty ? all : stages)
+      let row = try ledger.widen(open, by: stages)
       let arrivals = try RunClock(ledger).arrivals(of: row, at: now, data)
       return (row, RunTimes(org: now, arrivals: arrivals), true)
     }

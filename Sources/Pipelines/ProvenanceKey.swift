@@ -64,10 +64,7 @@ struct ProvenanceKey {
   /// Whether a ledger signs with the key in the data directory.
   static func isNoted(by ledger: LedgerDatabase?, in data: DataDirectory) throws -> Bool {
     let (root, number) = try read(data)
-    guard let noted = try ledger?.stampKeyDigest else {
-      return try ledger?.firstVersionStampKey != nil
-    }
-    return noted == digest(root, number)
+    return try ledger?.stampKeyDigest == digest(root, number)
   }
 
   /// Returns the key of a ledger by its number, with the epoch that its stamps name.
@@ -79,28 +76,23 @@ struct ProvenanceKey {
   ///
   /// The caller must hold the lock.
   ///
-  /// Moves the key out of a ledger of the first version, and creates it if nothing was issued yet.
-  /// Throws if devices hold bundles whose key is gone, because with a new key all of their returns
-  /// would count as forged.
+  /// Creates the key if nothing was issued yet. Throws if devices hold bundles whose key is gone,
+  /// because with a new key all of their returns would count as forged.
   static func take(_ state: LedgerDatabase, _ data: DataDirectory) throws -> ProvenanceKey {
-    let inLedger = try state.firstVersionStampKey
     let noted = try state.stampKeyDigest
     guard Files.exists(data.stampKey) else {
-      if let inLedger { return try move(inLedger, state, data) }
       if try hasIssued(state, data) { throw missing(data) }
       return try make(state, data)
     }
     let (root, ledger) = try read(data)
-    if let inLedger, inLedger != root { throw foreign(data) }
+    // The key has signed but this ledger has not, so the previous ledger is lost.
+    guard let noted else { return try keep(root, ledger: ledger + 1, state, data) }
     let digest = digest(root, ledger)
-    if let noted, noted != digest {
+    if noted != digest {
       // The run was interrupted between ledger and file, or the file is another pipeline's.
       if try hasIssued(state, data) { throw foreign(data) }
-    } else if noted == nil, inLedger == nil {
-      // The key has signed but this ledger has not, so the previous ledger is lost.
-      return try keep(root, ledger: ledger + 1, state, data)
+      try state.noteStampKey(digest: digest)
     }
-    if noted != digest || inLedger != nil { try state.noteStampKey(digest: digest) }
     return ProvenanceKey(root, ledger: ledger)
   }
 
@@ -110,14 +102,6 @@ struct ProvenanceKey {
     // ledger.
     try state.noteStampKey(digest: digest(root, 1))
     try write(root, ledger: 1, data)
-    return ProvenanceKey(root, ledger: 1)
-  }
-
-  private static func move(
-    _ root: [UInt8], _ state: LedgerDatabase, _ data: DataDirectory
-  ) throws -> ProvenanceKey {
-    try write(root, ledger: 1, data)
-    try state.noteStampKey(digest: digest(root, 1))
     return ProvenanceKey(root, ledger: 1)
   }
 
@@ -182,6 +166,6 @@ struct ProvenanceKey {
       "the key of the stamps is not the one that this ledger signs with", location: data.stampKey,
       fix:
         "restore the file and the ledger from the same backup; if a recovery was interrupted, repeat "
-        + "it: attache recover")
+        + "it: attache recover PIPELINE")
   }
 }

@@ -84,7 +84,7 @@ final class RunContext {
 
   /// Returns the key for a dry run.
   ///
-  /// If the key must be created or moved, that happens to a copy.
+  /// If the key must be created or changed, that happens to a copy.
   private func copiedKey() throws -> ProvenanceKey {
     var copy = data
     copy.stampKey = data.returns + "/stamp.key"

@@ -12,7 +12,7 @@ struct RunReport {
   /// Updates the findings from the quarantine.
   ///
   /// Every run reports a refused return until an operator removes it, or its reason. A return that
-  /// the ledger does not know, because an earlier version refused it, is reported as new once.
+  /// the ledger does not know, for example after a recovery, is reported as new once.
   func reviewQuarantine() throws {
     if run.options.isDryRun { return }
     let lying = try Quarantine.list(run.data.quarantine)

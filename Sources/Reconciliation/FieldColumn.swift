@@ -22,7 +22,7 @@ package enum FieldColumn: String, Sendable, CaseIterable {
   /// The label of each value if the table is too wide for the window.
   package var label: String {
     switch self {
-    case .base: "Given"
+    case .base: "Issued"
     case .device: "Device"
     case .entered: "Entered"
     case .server: "Org"

@@ -220,7 +220,8 @@ extension HTMLReport {
     var text = "<td data-label=\"\(column.label)\"\(differs ? " class=\"changed\"" : "")>"
     switch shown.placeholder {
     case nil: text += cut(shown.cell, options.file(of: value, field))
-    case .masked: text += "<i aria-label=\"masked\">\(ReportMask.Placeholder.masked.words)</i>"
+    case .masked:
+      text += "<i role=\"img\" aria-label=\"masked\">\(ReportMask.Placeholder.masked.words)</i>"
     case let placeholder?: text += "<i>\(placeholder.words)</i>"
     }
     return text + "</td>"

@@ -25,7 +25,8 @@ extension HTMLReport {
     ]
     var text = "<section class=\"soups\"><h2>The \(runs.count) runs before this one</h2>\n"
     text += "<div class=\"trends\">\n" + measures.map(figure).joined() + "</div>\n"
-    text += "<details><summary>The numbers</summary>\n<table><caption>Runs, oldest first</caption>"
+    text += "<details><summary>The numbers</summary>\n"
+    text += "<table class=\"runs\"><caption>Runs, oldest first</caption>"
     text += "<thead><tr><th scope=\"col\">Run</th>"
     for measure in measures {
       text += "<th scope=\"col\" class=\"number\">\(measure.name)</th>"
@@ -43,7 +44,8 @@ extension HTMLReport {
 
   private static func figure(_ measure: Measure) -> String {
     let most = measure.values.max() ?? 0
-    let width = measure.values.count * (barWidth + 2)
+    // A few runs have narrow bars too.
+    let width = max(measure.values.count, 12) * (barWidth + 2)
     let last = number(measure.values.last ?? 0) + measure.unit
     let words = "\(measure.name): last \(last), most \(number(most))\(measure.unit)"
     var text = "<figure><svg viewBox=\"0 0 \(width) \(height)\" preserveAspectRatio=\"none\" "

@@ -64,9 +64,11 @@ extension HTMLReport {
       return make('table', {class: 'fields'}, make('caption', {}, caption), make('thead', {},
         make('tr', {}, ...head.map(text => make('th', {scope: 'col'}, text)))), body)
     }
+    const code = text => make('code', {}, ...text.split(/(?<!\S)(--\S+(?: (?!-)\S{1,16}(?!\S))?)/)
+      .map((piece, place) => place % 2 ? make('span', {class: 'o'}, piece) : piece))
     const command = text => {
       const button = make('button', {type: 'button', 'aria-label': 'Copy ' + text}, 'Copy')
-      return make('li', {}, make('code', {}, text), button)
+      return make('li', {}, code(text), button)
     }
     const article = row => {
       const verdict = data.verdicts[row.v]
@@ -97,9 +99,9 @@ extension HTMLReport {
         make('ul', {}, ...row.c.map(option =>
           command(`attache decide ${data.called} ${row.n} ${data.options[option]}`)))))
       const [soup, entry, file, platform, device, generation] = row.w
-      element.append(make('details', {}, make('summary', {}, 'Where it comes from'), make('p', {class: 'where'},
-        [`edit ${row.n}`, row.r ? `record ${row.r}` : null, row.l ? `the device's own id ${row.l}` : null,
-          `row ${entry} of the soup ${data.soups[soup]}`, `file ${data.files[file]}`,
+      element.append(make('details', {}, make('summary', {}, 'Origin'), make('p', {class: 'where'},
+        [`edit ${row.n}`, row.r ? `record ${row.r}` : null, row.l ? `local ID ${row.l}` : null,
+          `row ${entry} of soup ${data.soups[soup]}`, `file ${data.files[file]}`,
           `device ${device} (${platform})`, `generation ${generation}`].filter(Boolean).join(' · '))))
       return element
     }

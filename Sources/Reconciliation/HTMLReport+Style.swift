@@ -24,7 +24,7 @@ extension HTMLReport {
     .meta,.where,.quiet,footer,small{color:var(--soft)}
     .meta,.where{font-size:.875rem;overflow-wrap:anywhere}
     .next{color:var(--ink);overflow-wrap:anywhere}
-    .o{white-space:nowrap}
+    .o,.meta time,.where time,.reason time,.timeline time{white-space:nowrap}
     .trends{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:.75rem 1.25rem}
     .trends figure{margin:0}
     .trends svg{display:block;width:100%;height:2.5rem}
@@ -101,8 +101,8 @@ extension HTMLReport {
     details{margin-top:.4rem;font-size:.875rem;color:var(--soft)}
     summary{cursor:pointer;width:fit-content}
     .timeline ol{list-style:none;margin:.5rem 0 0;padding:0;font-size:.925rem}
-    .timeline li{padding:.3rem 0;border-top:1px solid var(--line)}
-    .timeline li span{margin-left:.75rem}
+    .timeline li{padding:.3rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
+    .timeline li span{display:inline-block;max-width:100%;padding-left:.75rem}
     .timeline time{color:var(--soft);font-variant-numeric:tabular-nums}
     .tools{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));\
     gap:.6rem .75rem;margin:.5rem 0 .75rem}
@@ -124,21 +124,33 @@ extension HTMLReport {
     .fields th:first-child{width:auto}
     .fields tr{border-top:1px solid var(--line);padding:.4rem 0}
     .fields th,.fields td{border:0;padding:.12rem .6rem}
-    .fields td{display:grid;grid-template-columns:8.5rem 1fr;gap:.5rem}
+    .fields td{display:grid;grid-template-columns:5.5rem 1fr;gap:.5rem}
     .fields td::before{content:attr(data-label);color:var(--soft);font-weight:400}
     .verdicts thead{display:none}
     .verdicts tr{display:grid;grid-template-columns:1fr auto;padding:.5rem 0;\
     border-top:1px solid var(--line)}
     .verdicts th,.verdicts td{border:0;padding:.1rem 0}
-    .verdicts td:last-child{grid-column:1/-1}}
+    .verdicts td:last-child,.groups td:last-child{grid-column:1/-1}
+    .groups thead{display:none}
+    .groups tr{display:grid;grid-template-columns:1fr auto;padding:.5rem 0;\
+    border-top:1px solid var(--line)}
+    .groups th,.groups td{border:0;padding:.1rem 0;overflow-wrap:anywhere}
+    .runs,.runs caption,.runs thead,.runs tbody{display:block}
+    .runs tr{display:grid;grid-template-columns:repeat(4,1fr);border-top:1px solid var(--line);\
+    padding:.35rem 0}
+    .runs th,.runs td{border:0;padding:.1rem 0}
+    .runs th:first-child{grid-column:1/-1}}
     @media print{
     :root{--ground:#fff;--paper:#fff;--ink:#000;--soft:#444;--line:#bbb;color-scheme:light;\
-    --tint:0%}
+    --tint:0%;--written:#1f6a3d;--settled:#4c586a;--waiting:#7d5200;--attention:#a42a23;\
+    --mark:#fff3d6;--link:#1d4f91}
     body{font-size:10.5pt}section{border:0;padding:0;margin:0 0 1.2rem}
-    article,tr,li{break-inside:avoid}\
-    h2,h3,caption,thead,.quiet{break-after:avoid}.tools,button{display:none}\
+    tr,li,h3,.where,.reason,figure{break-inside:avoid}\
+    .fields tr{break-inside:auto}\
+    h2,h3,h3+.where,caption,thead,.quiet,.decide>p{break-after:avoid}\
+    .tools,button,details:not([open]){display:none}.tag{padding:0 .55rem 0 0}\
     .edits article{content-visibility:visible}tfoot{display:table-row-group}
-    .bar,.tag{-webkit-print-color-adjust:exact;print-color-adjust:exact}a{text-decoration:none}}
+    .bar,.tag,.legend li::before{-webkit-print-color-adjust:exact;print-color-adjust:exact}a{text-decoration:none}}
 
     """
 }

@@ -25,10 +25,27 @@ package enum HTMLText {
     return escaped
   }
 
-  /// A command as code, in which no option is broken at the end of a line.
+  /// The length of the longest value that stays on one line with its option.
+  private static let shortValue = 16
+
+  /// A command as code, in which no option is broken at the end of a line, nor separated from a
+  /// short value.
   static func code(_ command: String) -> String {
-    let words = escaped(command).split(separator: " ", omittingEmptySubsequences: false)
-    let kept = words.map { $0.hasPrefix("--") ? "<span class=\"o\">\($0)</span>" : String($0) }
+    let words = command.split(separator: " ", omittingEmptySubsequences: false)
+    var kept: [String] = []
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      var piece = escaped(String(word))
+      if word.hasPrefix("--") {
+        if let value = rest.first, !value.isEmpty, !value.hasPrefix("-"), value.count <= shortValue
+        {
+          piece += " " + escaped(String(value))
+          rest = rest.dropFirst()
+        }
+        piece = "<span class=\"o\">\(piece)</span>"
+      }
+      kept.append(piece)
+    }
     return "<code>\(kept.joined(separator: " "))</code>"
   }
 

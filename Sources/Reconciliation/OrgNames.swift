@@ -6,14 +6,15 @@ package struct OrgNames: Sendable {
   package let labels: [String: String]
   /// The names of users, by ID: user names for the pipeline's users, names in the org for others.
   package let people: [String: String]
-  /// The org's address for browsers, without a trailing slash; empty if no run has recorded it.
+  /// The org's address for browsers, without a trailing slash; empty if no run has recorded it, or
+  /// if the org has no web pages.
   package let instance: String
 
   /// Reads the names from a ledger.
   package init(_ state: LedgerDatabase) throws {
     labels = try state.labels()
     people = try state.people()
-    instance = try state.instance ?? ""
+    instance = Self.pages(of: try state.instance) ?? ""
   }
 
   /// The org's label for an object, or its API name split into words.
@@ -33,6 +34,16 @@ package struct OrgNames: Sendable {
   package func address(of recordID: String?) -> String? {
     guard let recordID, !recordID.isEmpty, !instance.isEmpty else { return nil }
     return recordID.utf8.allSatisfy(Self.isLetterOrDigit) ? instance + "/" + recordID : nil
+  }
+
+  /// The address of an org, if it has web pages.
+  ///
+  /// Every Salesforce org is on HTTPS. The embedded org has no pages: it is on plain HTTP, or on
+  /// this machine.
+  package static func pages(of instance: String?) -> String? {
+    guard let instance, instance.hasPrefix("https://") else { return nil }
+    let isHere = ["localhost", "127.", "[::1]"].contains { instance.hasPrefix("https://" + $0) }
+    return isHere ? nil : instance
   }
 
   /// The address of an org's recycle bin for a browser.

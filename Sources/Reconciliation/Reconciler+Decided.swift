@@ -175,31 +175,15 @@ extension Reconciler {
   ///
   /// As long as the request may still arrive, no other is sent. A decision to retry is about the
   /// write that the operator knew of; it does not repeat what the decision itself has sent.
-  func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) throws -> Decision? {
+  func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) -> Decision? {
     guard let pending = write.edit.decision else { return nil }
     let decision = pending.decision
     switch decision {
     case .device, .set:
-      let isAbout =
-        if let last = pending.lastOperation { write.operation.id <= last } else {
-          try state.wasPlanned(write.operation, before: pending.time)
-        }
+      let isAbout = pending.lastOperation.map { write.operation.id <= $0 } ?? false
       return isOver && pending.verdict == .unconfirmed && isAbout ? decision : nil
     case .discard: return decision
     case .server, .record, .retry, .undo: return nil
     }
-  }
-}
-
-extension LedgerDatabase {
-  /// Whether a write belongs to a run that started before a time, in ms of the wall clock.
-  ///
-  /// This is all that is known for a decision from a ledger of an earlier version.
-  fileprivate func wasPlanned(_ operation: OperationRow, before time: Int64) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM operation o JOIN run r ON r.id = o.run_id
-      WHERE o.id = \(operation.id) AND r.started_ms <= \(time)
-      """) != nil
   }
 }

@@ -283,7 +283,7 @@ extension Reconciler {
       try inDoubt(operation, words)
       return nil
     case .unclear(let words, let ids):
-      if let decision = try decidedInDoubt(write, isOver: isOver),
+      if let decision = decidedInDoubt(write, isOver: isOver),
         decision == .discard || resent.insert(operation.editID).inserted
       {
         // It is discarded or sent again.

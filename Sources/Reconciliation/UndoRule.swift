@@ -102,7 +102,7 @@ package enum UndoRule {
       let deletion = facts.deletion
     else { return stays(facts, "it is unknown whether the record was deleted again") }
     let by = bin["LastModifiedById"]?.string?.recordID18
-    let isOthers = by.map { by in deletion.senders.map { !$0.contains(by) } ?? false } ?? false
+    let isOthers = by.map { !deletion.senders.contains($0) } ?? false
     if isOthers || last > deletion.until {
       return moved(facts, bin, remedy("the record was deleted again", facts.instance))
     }

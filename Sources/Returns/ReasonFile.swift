@@ -39,8 +39,7 @@ package struct ReasonFile: Sendable, Hashable {
     let bytes = (try? Files.read(Self.path(of: sha256, in: quarantine), limit: 1 << 16)) ?? []
     let json = (try? JSONValue(parsing: bytes)) ?? .null
     (code, reason) = (json["code"]?.string, json["reason"]?.string)
-    // The previous version used the second name.
-    fix = json["fix"]?.string ?? json["mend"]?.string
+    fix = json["fix"]?.string
     (name, arrived) = (json["name"]?.string, json["arrived"]?.string)
     quarantined = json["quarantined"]?.string
   }

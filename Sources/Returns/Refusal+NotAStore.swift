@@ -28,7 +28,8 @@ extension Refusal {
         + "store",
       fix:
         "export it plain or with the pipeline's passphrase (inbox.passphrase), and return it again; if the "
-        + "passphrase was changed, write the former one as inbox.passphrase, and then run attache returns release"
+        + "passphrase was changed, write the former one as inbox.passphrase, and then run "
+        + "attache returns release PIPELINE NAME"
     )
   }
 

@@ -184,7 +184,7 @@ extension ReturnValidator {
         "\(name) comes from a bundle of this pipeline that was issued before its ledger was lost",
         fix:
           "restore the lost ledger; or run attache recover PIPELINE, which looks up what may have been sent, "
-          + "and then attache returns release")
+          + "and then attache returns release PIPELINE NAME")
     }
     guard isEarlier || stamp.isGenuine(key: expected.key) else {
       throw Refusal(

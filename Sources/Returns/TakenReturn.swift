@@ -26,8 +26,6 @@ package struct TakenReturn: Sendable, Hashable {
   /// When the file was found in the inbox, by this machine's clock, in ms since 1970.
   package let arrived: Int64
   /// The time of the run that took it, which orders returns.
-  ///
-  /// Notes of earlier versions use `arrived`.
   package let order: Int64
   /// Its position among files found at the same time.
   package let turn: Int
@@ -99,17 +97,16 @@ package struct TakenReturn: Sendable, Hashable {
       let json = try? JSONValue(parsing: bytes), let name = json["name"]?.string,
       !name.isEmpty, !name.contains("/"), let sha256 = json["sha256"]?.string,
       let kind = json["kind"]?.string.flatMap(Kind.init), let hasLog = json["hasLog"]?.bool,
-      let arrived = json["arrived"]?.string.flatMap({ Dates.milliseconds(iso8601: $0) })
+      let arrived = json["arrived"]?.string.flatMap({ Dates.milliseconds(iso8601: $0) }),
+      let order = json["order"]?.string.flatMap({ Dates.milliseconds(iso8601: $0) }),
+      let turn = json["turn"]?.int.flatMap({ Int(exactly: $0) }),
+      let file = json["file"]?.string, !file.isEmpty, !file.contains("/")
     else { return nil }
-    let order = json["order"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
     self.init(
-      sha256: sha256, name: name, arrived: arrived, order: order ?? arrived,
-      turn: json["turn"]?.int.flatMap { Int(exactly: $0) } ?? 0, kind: kind, hasLog: hasLog,
-      fault: json["fault"]?.string, directory: directory)
+      sha256: sha256, name: name, arrived: arrived, order: order, turn: turn, kind: kind,
+      hasLog: hasLog, fault: json["fault"]?.string, directory: directory)
     isIngestedAgain = json["again"]?.bool ?? false
-    // Notes of earlier versions lack the member: the file has its own name.
-    fileName = json["file"]?.string ?? name
-    if fileName.isEmpty || fileName.contains("/") { return nil }
+    fileName = file
   }
 
   /// Returns the digest of a return from the digests of its file and its log; that of the file

@@ -67,11 +67,17 @@ extension ReviewPage {
         detail.noBase ? make('p', {className: 'soft'},
           'The values that the device received are unknown, so its changes cannot be identified.') : null,
         actions(edit, detail), fields(edit, detail), outside(detail), ...deviceConflicts(detail), candidates(edit, detail),
-        make('details', {className: 'soft'}, make('summary', {}, 'Source'),
+        make('details', {className: 'soft'}, make('summary', {}, 'Origin'),
           make('p', {}, `edit ${detail.edit} · ${detail.soup} row ${detail.row} · device `
             + `${detail.device} (${detail.platform}) · ${detail.source}`),
-          ...detail.commands.map(command => make('p', {}, make('code', {}, command))))
+          ...detail.commands.map(command => make('p', {}, code(command))))
       ]
+    }
+
+    /** A command, in which no option is broken at the end of a line, nor separated from a short value. */
+    function code(command) {
+      return make('code', {}, ...command.split(/(?<!\S)(--\S+(?: (?!-)\S{1,16}(?!\S))?)/).map(
+        (piece, place) => place % 2 ? make('span', {className: 'o'}, piece) : piece))
     }
 
     /** A time in the reader's time zone. */
@@ -230,7 +236,8 @@ extension ReviewPage {
           && !detail.fields.some(field => field.name === name))
       const [field, value] = ['name', 'value'].map(which => make('input', {
         type: 'text', id: `further-${which}`, autocomplete: 'off',
-        'aria-label': which === 'name' ? 'Another field' : 'Its value'
+        'aria-label': which === 'name' ? 'Another field' : 'Its value',
+        placeholder: which === 'name' ? 'Field' : 'Value'
       }))
       const add = () => {
         if (!field.value.trim()) return

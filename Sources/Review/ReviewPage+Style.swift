@@ -37,6 +37,9 @@ extension ReviewPage {
     font-weight:600}
     :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
     kbd,code{font:.86em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
+    .o{white-space:nowrap}
+    ::placeholder{color:var(--soft);opacity:1}
+    a{color:var(--accent)}
     #filters{display:flex;flex-wrap:wrap;gap:.5rem 1rem;align-items:center;padding:.25rem 0 .75rem}
     #count{color:var(--soft);margin:0}
     #bulk{display:flex;flex-wrap:wrap;gap:.35rem;align-items:center;margin-left:auto}
@@ -93,17 +96,26 @@ extension ReviewPage {
     header,main,footer{padding-left:.9rem;padding-right:.9rem}
     .tools,#bulk{margin-left:0}
     #panes{display:block}
-    #list{height:38vh;margin-bottom:.75rem}
+    #list{max-height:38vh;margin-bottom:.75rem}
     #detail{overflow:visible}
     #filters label{flex:1 1 40%}
     #filters select,#filters input{width:100%}
-    .fields,.fields tbody,.fields tr,.fields th,.fields td{display:block}
+    .fields,.fields caption,.fields tbody,.fields tr,.fields th,.fields td{display:block}
     .fields thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}
     .fields tr{border-top:1px solid var(--line);padding:.35rem 0}
     .fields th,.fields td{border:0;padding:.15rem 0}
     .fields td[data-label]{display:grid;grid-template-columns:6.5rem 1fr;gap:.5rem}
     .fields td[data-label]::before{content:attr(data-label);color:var(--soft)}
     footer{position:sticky;bottom:0;flex-wrap:wrap}}
+    @media print{
+    :root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--ground:#fff;--attention:#a32b24;\
+    --waiting:#7d5200;--settled:#4c5868;--good:#1f6a3e;--mark:#fff;--here:#fff;--accent:#1d4f9e;\
+    color-scheme:light}
+    html,body{height:auto}body,main{display:block;font-size:10.5pt}#panes{display:block}
+    #list,#detail{max-height:none;overflow:visible;border:0;padding:0;outline:0}
+    #list{margin-bottom:1rem}.note{padding:0 .75rem}mark{text-decoration:underline}
+    .tools,#filters,.actions,td button,details:not([open]),footer{display:none}
+    tr,[role=option]{break-inside:avoid}}
 
     """
 }

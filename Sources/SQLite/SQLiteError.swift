@@ -29,6 +29,9 @@ package struct SQLiteError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Whether the file is damaged or is not a database.
   package var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
+  /// Whether the file is not a plain database: it is encrypted, damaged, or of another type.
+  package var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
+
   /// Whether a statement names a table or column that does not exist.
   package var isOfTheSchema: Bool { primaryCode == SQLITE_ERROR }
 

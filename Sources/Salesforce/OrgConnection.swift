@@ -42,6 +42,16 @@ package final class OrgConnection: Sendable {
   func perform(
     _ call: OrgCall, base: String, token: SessionToken?, identity: String
   ) async throws(OrgError) -> HTTPResponse {
+    do throws(OrgError) {
+      return try await repeated(call, base: base, token: token, identity: identity)
+    } catch {
+      throw error.sent(to: token?.current.instanceURL ?? base)
+    }
+  }
+
+  private func repeated(
+    _ call: OrgCall, base: String, token: SessionToken?, identity: String
+  ) async throws(OrgError) -> HTTPResponse {
     var attempt = 0
     var hasRefreshed = false
     while true {

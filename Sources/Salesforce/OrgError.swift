@@ -54,6 +54,8 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   package let request: String
   /// Whether a write may or may not have been executed: never repeat it blindly.
   package let isAmbiguous: Bool
+  /// The address of the server to which the request was sent; nil if it was not sent.
+  package private(set) var address: String?
 
   package init(
     _ kind: Kind, status: Int? = nil, code: String? = nil, message: String, fields: [String] = [],
@@ -83,14 +85,25 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
   package func of(record: String) -> OrgError {
     OrgError(
       kind, status: status, code: code,
-      message: "the record \(record) alone exceeds the limit: \(message)", request: request)
+      message: "the record \(record) alone exceeds the limit: \(message)", request: request
+    ).sent(to: address)
   }
 
   /// The same error with the name of the requested object.
   package func asked(about sobject: String) -> OrgError {
     OrgError(
       kind, status: status, code: code, message: "requesting \(sobject): \(message)",
-      fields: fields, request: request, isAmbiguous: isAmbiguous)
+      fields: fields, request: request, isAmbiguous: isAmbiguous
+    ).sent(to: address)
+  }
+
+  /// The same error with the address of the server, without a path.
+  package func sent(to url: String?) -> OrgError {
+    guard address == nil, let url else { return self }
+    var error = self
+    error.address = url.split(separator: "/", omittingEmptySubsequences: false).prefix(3)
+      .joined(separator: "/")
+    return error
   }
 
   /// The org's message, the request and what to do.

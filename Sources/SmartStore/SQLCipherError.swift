@@ -53,6 +53,19 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
     }
   }
 
+  /// The fix, if the description does not contain it.
+  package var fix: String? {
+    switch self {
+    case .system(let error) where error.isAlreadyThere:
+      "name another file with --out, or move that one away"
+    case .notPlain: "name a plain store; attache store unseal makes one of a sealed store"
+    case .wrongKey:
+      "give the passphrase that the store was sealed with, and its --kdf-iterations and --salt if they "
+        + "were not the defaults"
+    default: nil
+    }
+  }
+
   /// Whether a file is at fault, rather than the disk or the caller.
   package var isDamage: Bool {
     switch self {

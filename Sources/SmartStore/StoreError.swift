@@ -55,6 +55,13 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
   /// An invalid query spec.
   case invalidQuery(String)
 
+  /// The path of a file that is not a plain database; nil for another error.
+  package var unreadablePath: String? {
+    guard case .database(let path, let code, let message) = self else { return nil }
+    let error = SQLiteError(code: code, message: message, path: path)
+    return error.isNotADatabase ? path : nil
+  }
+
   /// Whether the error is caused by a page of records, not by the store.
   package var isAboutPage: Bool {
     switch self {

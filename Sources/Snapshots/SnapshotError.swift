@@ -1,4 +1,3 @@
-import Archive
 import Crypto
 import SQLite
 import SmartStore
@@ -12,8 +11,6 @@ package enum SnapshotError: Error, Sendable, CustomStringConvertible {
   case store(StoreError)
   /// A file of issued records failed.
   case database(SQLiteError)
-  /// A file of issued records from a data directory of format 1 failed.
-  case archive(ArchiveError)
   /// A file could not be read to compute its digest.
   case crypto(CryptoError)
   /// A newer version of attache wrote it.
@@ -28,7 +25,6 @@ package enum SnapshotError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .damaged: true
     case .database(let error): error.isDamage
-    case .archive(let error): error.kind != .file
     case .system, .store, .crypto, .newerFormat, .invalid: false
     }
   }
@@ -39,7 +35,6 @@ package enum SnapshotError: Error, Sendable, CustomStringConvertible {
     case .system(let error): error.description
     case .store(let error): error.description
     case .database(let error): error.description
-    case .archive(let error): error.description
     case .crypto(let error): error.description
     case .newerFormat(let path, let format):
       "\(path) has format \(format), which is newer than this version of attache; use a newer one"
@@ -61,8 +56,6 @@ package enum SnapshotError: Error, Sendable, CustomStringConvertible {
       throw .store(error)
     } catch let error as SQLiteError {
       throw .database(error)
-    } catch let error as ArchiveError {
-      throw .archive(error)
     } catch let error as CryptoError {
       throw .crypto(error)
     } catch {

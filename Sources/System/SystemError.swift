@@ -60,6 +60,14 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     SystemError(operation: "make", path: path, errno: EEXIST)
   }
 
+  /// Whether something exists at the path of a new file.
+  package var isAlreadyThere: Bool { errno == EEXIST }
+
+  /// Whether a directory could not be created because a file is in its place, or above it.
+  package var isFileInPlace: Bool {
+    operation == "create directory" && [EEXIST, ENOTDIR].contains(errno)
+  }
+
   /// Whether a time limit was exceeded.
   package var isTimeout: Bool { errno == ETIMEDOUT }
 

@@ -44,7 +44,7 @@ package enum AttacheMain {
     }
     ProcessEnvironment.leave {
       do {
-        let trace = try RequestTrace(ready)
+        let trace = try RequestTrace(ready, showsRetries: !words.contains(where: silent.contains))
         let observer = trace.map { trace in OrgObserver { trace.see($0) } }
         let status = try await OrgObserver.$current.withValue(observer) {
           try await work(ready)
@@ -57,11 +57,14 @@ package enum AttacheMain {
     }
   }
 
+  /// The options without which repeated requests are shown.
+  private static let silent: Set<String> = ["--quiet", "-q", "--json"]
+
   /// Prints an error, and returns its exit status.
   private static func told(
     _ error: any Error, _ words: [String], _ program: Program
   ) -> ExitStatus {
-    let diagnostic = Diagnostic(error)
+    let diagnostic = Diagnostic(error, pipeline: program.calledPipeline)
     if words.contains("--json") {
       program.print(diagnostic.json)
     } else {

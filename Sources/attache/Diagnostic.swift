@@ -9,13 +9,26 @@ struct Diagnostic {
   let lines: [String]
   let json: JSONValue
 
-  init(_ error: any Error) {
+  /// Creates the text of an error; `pipeline` replaces `PIPELINE` in the commands of its fix.
+  init(_ error: any Error, pipeline: String? = nil) {
     switch error {
     case let error as UsageError: self.init(usage: error)
-    case let error as Problems: self.init(problems: error)
-    case let error as PipelineError: self.init(pipeline: error)
-    default: self.init(pipeline: PipelineError(describing: error))
+    case let error as Problems: self.init(problems: Self.problems(error, naming: pipeline))
+    default:
+      var told = PipelineError(describing: error)
+      if let pipeline { told.fix = told.fix?.replacing("PIPELINE", with: pipeline) }
+      self.init(pipeline: told)
     }
+  }
+
+  private static func problems(_ problems: Problems, naming pipeline: String?) -> Problems {
+    guard let pipeline else { return problems }
+    return Problems(
+      problems.list.map {
+        Problem(
+          file: $0.file, line: $0.line, column: $0.column, path: $0.path, message: $0.message,
+          fix: $0.fix.replacing("PIPELINE", with: pipeline))
+      })
   }
 
   private init(usage error: UsageError) {
@@ -51,13 +64,14 @@ struct Diagnostic {
   private init(pipeline error: PipelineError) {
     status = error.kind.exitStatus
     var lines = ["attache: \(error.message)   [\(error.code)]"]
-    if let location = error.location { lines.append("  where  \(location)") }
+    let location = error.place
+    if let location { lines.append("  where  \(location)") }
     if let reason = error.reason {
       lines += WordLines.of("  why    " + reason, indent: "         ")
     }
     if let fix = error.fix { lines.append("  fix    \(fix)") }
     self.lines = lines
-    json = Self.json(error.code, error.message, error.location, error.reason, error.fix)
+    json = Self.json(error.code, error.message, location, error.reason, error.fix)
   }
 
   private static func json(

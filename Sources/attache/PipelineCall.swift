@@ -13,20 +13,47 @@ struct PipelineCall {
   let name: String
 
   /// The pipeline, and the directory of all snapshots.
-  func pipeline() throws -> (pipeline: Pipeline, root: String) {
-    let pipeline = try read(variables: program.variables)
+  ///
+  /// `mayBeNew` is for commands that also work before the first run.
+  func pipeline(mayBeNew: Bool = false) throws -> (pipeline: Pipeline, root: String) {
+    let pipeline = try read(variables: program.variables, mayBeNew: mayBeNew)
     return (pipeline, root(of: pipeline))
   }
 
   /// Reads a pipeline whose data are under its name, or will be restored there.
   ///
-  /// With `variables`, the variables that its file names must be set.
+  /// With `variables`, the variables that its file names must be set. Unless the directory that
+  /// `--data` names `mayBeNew`, it must exist.
   func read(
-    variables: [String: String]? = nil, isRestoring: Bool = false
+    variables: [String: String]? = nil, isRestoring: Bool = false, mayBeNew: Bool = false
   ) throws -> Pipeline {
     let pipeline = try readFile(variables: variables)
     try LedgerCheck.checkName(pipeline, root: root(of: pipeline), isRestoring: isRestoring)
+    if !isRestoring, !mayBeNew { try Self.checkData(options, program) }
     return pipeline
+  }
+
+  /// Throws if the directory that `--data` names does not exist, or is not a data directory.
+  ///
+  /// Without this check, a command that only reads would take a misspelt name for that of a
+  /// pipeline that never ran.
+  static func checkData(_ options: Options, _ program: Program) throws(UsageError) {
+    guard let data = options.data else { return }
+    let path = try program.directory(data)
+    // Missing permissions are reported with their fix when the ledger is opened.
+    if Files.denied(path) != nil { return }
+    guard Files.exists(path) else {
+      throw UsageError(
+        "there is no data directory \(data)", hint: "correct --data; attache run creates it")
+    }
+    if DataDirectory.isRoot(path) { return }
+    if DataDirectory.isPipeline(path), let parent = Files.parent(of: path) {
+      throw UsageError(
+        "\(data) is the directory of one pipeline, not the data directory",
+        hint: "name the directory above it: --data \(ShellWord.quoted(parent))")
+    }
+    throw UsageError(
+      "\(data) is not a data directory: no pipeline has files in it", hint: "correct --data")
   }
 
   /// Reads a pipeline even if its data are under another name; a run reports that by a
@@ -35,6 +62,8 @@ struct PipelineCall {
     let path = program.absolute(try PipelineFile.locate(name))
     var pipeline = try PipelineFile.read(path: path, variables: variables)
     pipeline.called = called(pipeline)
+    program.use(pipeline: pipeline.called)
+    if let data = options.data { _ = try program.directory(data) }
     return pipeline
   }
 
@@ -162,7 +191,7 @@ struct PipelineCall {
 
   private func ended(_ error: any Error) throws -> ExitStatus {
     guard options.json else { throw error }
-    let diagnostic = Diagnostic(error)
+    let diagnostic = Diagnostic(error, pipeline: program.calledPipeline)
     program.print(
       .object([
         "type": "summary", "status": JSONValue(Int(diagnostic.status.rawValue)),

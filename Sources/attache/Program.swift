@@ -25,6 +25,8 @@ package struct Program: CommandContext {
 
   /// The error of the first line that could not be written.
   private let lost = Locked<SystemError?>(nil)
+  /// The word that names the call's pipeline in a command.
+  private let called = Locked<String?>(nil)
 
   init(
     variables: [String: String], workingDirectory: String, inputIsTerminal: Bool,
@@ -163,6 +165,29 @@ package struct Program: CommandContext {
     }
     return absolute
   }
+
+  /// Returns the absolute path of a directory, which need not exist yet.
+  ///
+  /// Throws if the path, or a path above it, is a file.
+  func directory(_ path: String) throws(UsageError) -> String {
+    let absolute = absolute(path)
+    var place = absolute
+    while !Files.exists(place), let parent = Files.parent(of: place), parent != place {
+      place = parent
+    }
+    if Files.exists(place), !Files.isDirectory(place) {
+      throw UsageError(
+        "\(place == absolute ? path : place) is a file, and a directory is needed",
+        hint: "name a directory, or move the file away")
+    }
+    return absolute
+  }
+
+  /// Notes the word that names the call's pipeline in a command (`Pipeline.called`).
+  func use(pipeline word: String) { called.withLock { $0 = word } }
+
+  /// The word that names the call's pipeline in a command; nil before its file is read.
+  var calledPipeline: String? { called.withLock { $0 } }
 
   /// Returns an absolute path; a relative one is resolved against the working directory.
   func absolute(_ path: String) -> String {

@@ -3,7 +3,8 @@ import Pipelines
 import Salesforce
 import System
 
-/// Prints and records the requests to an org, for `--verbose` and `--debug-http`.
+/// Prints and records the requests to an org, for `--verbose` and `--debug-http`, and prints the
+/// repeated ones.
 ///
 /// A request is shown as its method and its path without the query. Tokens, keys and bodies are
 /// never shown.
@@ -11,14 +12,15 @@ final class RequestTrace: Sendable {
   private let program: Program
   private let file: FileDescriptorHandle?
   private let path: String
+  /// Whether repeated requests are shown without `--verbose`.
+  private let showsRetries: Bool
   private let failure = Locked<String?>(nil)
 
   /// Creates the trace that the options request; nil if they request none.
-  init?(_ program: Program) throws(PipelineError) {
-    guard program.verbosity > 0 || program.debugHTTP != nil || program.errorIsTerminal else {
-      return nil
-    }
+  init?(_ program: Program, showsRetries: Bool) throws(PipelineError) {
+    guard program.verbosity > 0 || program.debugHTTP != nil || showsRetries else { return nil }
     self.program = program
+    self.showsRetries = showsRetries
     path = program.debugHTTP.map(program.absolute) ?? ""
     guard program.debugHTTP != nil else {
       file = nil
@@ -52,7 +54,7 @@ final class RequestTrace: Sendable {
   private func shown(_ event: OrgEvent) -> String? {
     if program.verbosity > 0 { return Self.line(event, isLong: program.verbosity > 1) }
     // Without this line, a command would be silent during the pause.
-    guard program.errorIsTerminal, case .retrying = event else { return nil }
+    guard showsRetries, case .retrying = event else { return nil }
     return Self.line(event, isLong: false)
   }
 

@@ -34,7 +34,7 @@ import Testing
           planner prime field-service --user ada@example.com
               one user's snapshot
 
-        global options (see planner help): --json, --help
+        shared options (see planner help): --json, --help
 
         """)
   }
@@ -58,9 +58,11 @@ import Testing
           help            explain a command
 
         global options:
-              --json     print JSON
           -h, --help     print this page
               --version  print the version
+
+        options of several commands:
+              --json  print JSON
 
         exit status:
           0  done

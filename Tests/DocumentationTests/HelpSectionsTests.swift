@@ -27,8 +27,21 @@ import attache
     }
     #expect(page.contains("exit status:"))
     let run = description.command(named: "run").map(description.help(for:)) ?? ""
-    #expect(run.contains("global options (see attache help):"))
+    #expect(run.contains("shared options (see attache help):"))
     #expect(!run.contains("exit status:") && !run.contains("-q, --quiet"))
+  }
+
+  @Test func `an option is listed as global only if every command has it`() throws {
+    let rest = try #require(description.help.split(separator: "\nglobal options:\n").last)
+    let section = try #require(rest.split(separator: "\n\n").first)
+    let names = section.matches(of: /\-\-([a-z-]+)/).map { String($0.output.1) }
+    #expect(names.contains("color") && names.contains("version"), "\(names)")
+    let builtIn = ["completion", "manual", "help"]
+    for command in description.commands where !builtIn.contains(command.name) {
+      let known = command.options.map(\.name) + ["version"]
+      let missing = names.filter { !known.contains($0) }
+      #expect(missing.isEmpty, "\(command.name): \(missing)")
+    }
   }
 
   @Test func `the choices of an option are listed once`() {

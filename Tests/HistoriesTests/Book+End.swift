@@ -87,11 +87,19 @@ extension Book {
     if hasSame(row, as: one) || isFixed(row) || isToldSent(row) { return }
     let isContinued = returned.contains { other in
       other.file != one.file && other.phone == one.phone
-        && other.installation == one.installation && isAncestor(one.state, of: other.state)
+        && other.installation == one.installation
+        && (isAncestor(one.state, of: other.state) || seemsContinued(one, by: other))
     }
     guard isContinued else {
       throw Violation("it is superseded, but no later return of the phone came")
     }
+  }
+
+  /// Whether an unchanged edit makes a return of a phone that was restored from a backup look like a
+  /// later one: its app does not set its install ID.
+  private func seemsContinued(_ one: ReturnedFile, by other: ReturnedFile) -> Bool {
+    !one.marksInstall && restored.contains(one.installation)
+      && one.rows.contains { other.rows[$0.key]?.hasContent(of: $0.value) ?? false }
   }
 
   /// Whether an ingested return showed that its phone had sent a new record by itself.
@@ -120,7 +128,11 @@ extension Book {
     switch told.verdict {
     case .created, .updated, .alreadyInOrg, .unchanged:
       if row.operation == .dropped || row.operation == .delete {
-        return try judgeGone(ids.filter { !isOthers($0) }, told, in: world)
+        // A record that the row did not create, but found by its external ID, stays.
+        let isFound = { (id: String) in
+          row.operation == .dropped && ![nil, row.marker].contains(watch.firstName(of: id))
+        }
+        return try judgeGone(ids.filter { !isOthers($0) && !isFound($0) }, told, in: world)
       }
       if row.operation == .create, ids.isEmpty {
         throw Violation("it is \(told.verdict.rawValue), but the org has no such record")
@@ -171,10 +183,20 @@ extension Book {
       ![.duplicateCreated, .unconfirmed].contains(told.verdict),
       !isTouchedLate(told)
     {
+      // It was discarded before its answer was known, and its request did arrive.
+      if told.verdict == .conflict, isWrittenUnanswered(row, in: world) { return }
       throw Violation("it is left \(told.verdict.rawValue), but \(later.file) no longer has it")
     }
     guard !isDisturbed(row, of: one, in: world) else { return }
-    if !undoneRecords.isDisjoint(with: records(of: row, in: world).map(\.id)) { return }
+    let records = records(of: row, in: world)
+    let ids = records.map(\.id)
+    if !undoneRecords.isDisjoint(with: ids) { return }
+    // The phone itself deleted the record, and changed the row again afterwards.
+    if told.verdict == .deletedOnServer, records.contains(where: \.isDeleted),
+      hasDeleted(one.phone, row, ids, in: world)
+    {
+      return
+    }
     // A record that another user created as this user in the meantime may look like that of a lost
     // create; later edits of that row on the phone wait for it.
     let isOtherUsers = { (record: OrgRecord) in
@@ -188,6 +210,24 @@ extension Book {
     throw Violation(
       "it is left \(told.verdict.rawValue) (\(told.message ?? "")), although nothing conflicted with it"
     )
+  }
+
+  /// Whether a run wrote a row's values or deletion, as far as can be seen by a request without an
+  /// answer: of an answered one, the edit is resolved.
+  private func isWrittenUnanswered(_ row: PhoneRow, in world: World) -> Bool {
+    guard world.runs.contains(where: \.isStruck), let soup = Soup.named(row.id.soup) else {
+      return false
+    }
+    let sent = row.changed.filter { soup.listed.contains($0.key) }
+    return records(of: row, in: world).contains { record in
+      if row.isDeleted { return world.watch.deleter(of: record.id) == .pipeline }
+      return !sent.isEmpty
+        && sent.allSatisfy { field, entry in
+          world.watch.history(record.id, field).contains {
+            $0.value == entry.value && $0.author == .pipeline
+          }
+        }
+    }
   }
 
   /// A later return of the same installation that was ingested and does not have the same row.

@@ -277,6 +277,62 @@ import Testing
       ])
   }
 
+  @Test func `a record that an upsert found stays when its phone discards the new row`() async {
+    let setup = HistorySetup(
+      overwrites: false, strict: false, quietSeconds: 900, visitKey: .external,
+      phones: Self.phones(android: [false, false, false]))
+    await expectHolds(
+      538_900_080, setup,
+      [
+        .createOver(phone: 2, pick: 0), .returnStore(phone: 2), .run(.reconcile, nil),
+        .delete(phone: 2, soup: 2, pick: 1, .boolean),
+      ])
+  }
+
+  @Test func `a new row that was discarded before its create was found is left as a conflict`()
+    async
+  {
+    let setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 900, visitKey: .none,
+      phones: Self.phones(android: [false, true, false]))
+    await expectHolds(
+      310_700_150, setup,
+      [
+        .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0),
+        .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: true)),
+        .run(.reconcile, nil), .revert(phone: 0), .returnStore(phone: 0),
+      ])
+  }
+
+  @Test func `an edit of a record that its phone deleted is left deleted on server`() async {
+    let setup = HistorySetup(
+      overwrites: false, strict: false, quietSeconds: 900, visitKey: .correlation,
+      phones: Self.phones(android: [false, false, false]))
+    await expectHolds(
+      427_100_017, setup,
+      [
+        .edit(phone: 2, soup: 2, pick: 96, field: 79, .boolean, isTooLong: false),
+        .delete(phone: 2, soup: 2, pick: 81, .boolean), .returnStore(phone: 2),
+        .run(.reconcile, nil), .revert(phone: 2), .editAgain(phone: 2, field: 47),
+      ])
+  }
+
+  @Test func `a restored phone without an install ID supersedes what its backup lacks`() async {
+    var setup = HistorySetup(
+      overwrites: false, strict: false, quietSeconds: 0, visitKey: .none,
+      phones: Self.phones(android: [true, true, true], marking: [false, true, true]))
+    setup.across = .lastWins
+    await expectHolds(
+      427_100_010, setup,
+      [
+        .edit(phone: 0, soup: 1, pick: 96, field: 67, .boolean, isTooLong: false),
+        .backUp(phone: 0),
+        .edit(phone: 0, soup: 0, pick: 80, field: 77, .boolean, isTooLong: true),
+        .returnStore(phone: 0), .restore(phone: 0, pick: 1),
+        .edit(phone: 0, soup: 0, pick: 52, field: 59, .boolean, isTooLong: false),
+      ])
+  }
+
   /// The first write is held, or lost if there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }

@@ -47,6 +47,8 @@ final class OrgWatch: Sendable {
   private struct State {
     var records: [String: OrgRecord] = [:]
     var history: [FieldID: [Entry]] = [:]
+    /// The name that each record was created with.
+    var firstNames: [String: String] = [:]
     /// How often each record was deleted.
     var deletions: [String: Int] = [:]
     /// The last author to delete each record.
@@ -120,6 +122,7 @@ final class OrgWatch: Sendable {
     for record in found {
       let before = state.records[record.id]
       if before == record { continue }
+      if before == nil { state.firstNames[record.id] = record.name }
       if author == .otherUser { state.touchedByOthers.insert(record.id) }
       if record.isDeleted, before?.isDeleted != true {
         state.deletions[record.id, default: 0] += 1
@@ -151,6 +154,8 @@ final class OrgWatch: Sendable {
   var failure: String? { state.withLock { $0.failure } }
 
   func record(_ id: String) -> OrgRecord? { state.withLock { $0.records[id] } }
+  /// The name that a record was created with, which an upsert of another row can replace.
+  func firstName(of id: String) -> String? { state.withLock { $0.firstNames[id] } }
   func history(_ record: String, _ field: String) -> [Entry] {
     state.withLock { $0.history[FieldID(record: record, field: field)] ?? [] }
   }

@@ -179,6 +179,7 @@ extension BrokenConfiguration {
       "a query that lacks a comma",
       #"syncs.json:9:18: syncs[0].target.query: the query has a field alias, which an org refuses: "FirstName LastName"; write a comma between the fields: FirstName, LastName"#,
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
+<<<<<<< HEAD
     .init(
       "a feature that does not exist yet",
       #"pipeline.json:24:27: limits.memoryMiB: not yet: a memory limit does not exist in this version; remove it"#,
@@ -199,6 +200,8 @@ extension BrokenConfiguration {
       "signing without a key",
       #"pipeline.json:23:20: pack.sign: the section sign needs "key"; add "key": {"file": "…"}"#,
       .pipeline(#""limits""#, "\"pack\": {\"sign\": {}},\n  \"limits\"")),
+=======
+>>>>>>> origin/main
   ]
 
   /// The end of the stores section, with a second store.

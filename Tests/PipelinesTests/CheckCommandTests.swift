@@ -41,7 +41,7 @@ import Testing
     #expect(run.output == "")
     for part in [
       ":1:23: name: ", "needs \"org\"", "needs \"users\"", "needs \"stores\"",
-      ":1:74: limits.memoryMiB: not yet: ",
+      ":1:61: limits.memoryMiB: the section limits has no key ",
     ] {
       #expect(run.messages.contains(part), "\(part) in \(run.messages)")
     }

@@ -91,7 +91,7 @@ import Testing
     try DurableFile.rename(world.root, to: data)
     let list = try await attache(["decide", world.pipeline.file, "--list", "--data", data])
     let line = try #require(list.output.split(separator: "\n").last { $0.contains("attache ") })
-    let command = try #require(line.split(separator: " | ").first).drop { $0 == " " }
+    let command = try #require(line.split(separator: ", ").first).drop { $0 == " " }
     #expect(command.contains(" --data '\(data)' 1 --take device"))
     let dry = try await pasted(command + " --dry-run")
     #expect(dry.output.contains("reconcile: update accounts "), "\(dry.everything)")

@@ -185,7 +185,7 @@ import Testing
     let called = scene.world.pipeline.called
     #expect(
       try report("report.html").text.contains(
-        "<code>attache decide \(called) 1 <span class=\"o\">--take</span> device</code>"))
+        "<code>attache decide \(called) 1 <span class=\"o\">--take device</span></code>"))
     let records = try JSONValue(parsing: Array(report("report.json").text.utf8))["records"]
     #expect(records?[0]?["commands"]?[1]?.string == "attache decide \(called) 1 --take server")
     let (run, old) = try report("conflicts.csv")

@@ -151,7 +151,7 @@ import Testing
       (["--object", "Account", "--user", "ada@example.com"], 2, "a login is needed"),
       (Self.jwt, 2, "--object"),
       (Self.jwt + ["--from", store], 2, "the app's sync file is missing"),
-      (Self.jwt + ["--from", store, broken], 4, "usersyncs.json"),
+      (Self.jwt + ["--from", store, broken], 4, "\(broken):"),
       (
         [
           "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
@@ -169,6 +169,10 @@ import Testing
     }
     let wrong = try await initialise("Field Service", Self.jwt + ["--object", "Account"])
     #expect(wrong.status == 4 && wrong.messages.contains("field-service"), "\(wrong.everything)")
+    let nested = try await initialise("field/service", Self.jwt + ["--object", "Account"])
+    #expect(nested.status == 4 && nested.messages.contains("[init.name]"), "\(nested.everything)")
+    #expect(nested.messages.contains("write \"field-service\""), "\(nested.everything)")
+    #expect(!nested.messages.contains("userstore.json"), "\(nested.everything)")
   }
 
   @Test func `without the org, an app's files are used and init says so`() async throws {

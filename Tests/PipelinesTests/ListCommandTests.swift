@@ -6,9 +6,12 @@ import Testing
 /// `attache list` and `attache status --all`: the state of every pipeline that is found.
 @Suite struct ListCommandTests {
   /// Runs the program where the world's pipelines are in reach.
-  private func program(_ world: World, _ words: [String]) async throws -> ProgramRun {
-    try await ProgramRun.blocking(
-      words + ["--data", world.root], variables: world.variables,
+  private func program(
+    _ world: World, _ words: [String], data: String? = nil
+  ) async throws -> ProgramRun {
+    if !Files.exists(world.root) { try Files.makeDirectory(world.root) }
+    return try await ProgramRun.blocking(
+      words + ["--data", data ?? world.root], variables: world.variables,
       shell: "cd '\(world.directory.path)' && exec \"$@\"")
   }
 
@@ -44,5 +47,15 @@ import Testing
     #expect(all.output.contains("pipeline demo\n") && all.output.contains("pipeline first\n"))
     let one = try await program(world, ["status", "--all", "demo"])
     #expect(one.status == 2, "\(one.everything)")
+  }
+
+  @Test func `a data directory that does not exist is an error of the whole list`() async throws {
+    let world = try World()
+    for words in [["list"], ["status", "--all"]] {
+      let run = try await program(world, words, data: "snapshot")
+      #expect(run.status == 2, "\(words): \(run.everything)")
+      #expect(run.messages.contains("there is no data directory snapshot\n"))
+      #expect(run.output.isEmpty, "\(run.output)")
+    }
   }
 }

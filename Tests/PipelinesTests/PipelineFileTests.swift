@@ -27,6 +27,7 @@ import Testing
     _ = try PipelineFile.read(path: Self.samples + "/pipeline-example.json")
   }
 
+<<<<<<< HEAD
   @Test func `every planned key that is not implemented is refused at its location`() throws {
     let path =
       PipelineSchemaTests.root.appendingPathComponent(
@@ -43,6 +44,8 @@ import Testing
     #expect(!reading.problems.contains { $0.message.contains("has no key") })
   }
 
+=======
+>>>>>>> origin/main
   @Test func `the effective file is a pipeline file with the same meaning`() throws {
     let first = try #require(
       PipelineFile.reading(path: Self.samples + "/pipeline-example.json").pipeline)

@@ -51,6 +51,62 @@ import Testing
     #expect(run.status == 2 && run.messages.contains("is a directory"), "\(run.everything)")
   }
 
+  @Test func `a file named as a directory is status 2 in every command`() async throws {
+    let world = try World()
+    try await world.run(.prime)
+    let (file, pipeline) = (directory.file("plain"), world.pipeline.file)
+    try DurableFile.write([], to: file)
+    for words in [
+      ["org", "serve", "--data", file], ["org", "seed", "--data", file],
+      ["org", "ca", "--data", file], ["org", "ca", "--data", file + "/below"],
+      ["org", "serve", "--data", directory.file("org"), "--tls", file],
+      ["backup", pipeline, file, "--data", world.root], ["status", pipeline, "--data", file],
+      ["run", pipeline, "--data", file], ["demo", "--data", file],
+    ] {
+      let run = try await ProgramRun.blocking(words, variables: world.variables)
+      #expect(run.status == 2, "\(words): \(run.everything)")
+      #expect(run.messages.contains("\(file) is a file, and a directory is needed"))
+      #expect(run.messages.contains("fix    name a directory"), "\(words): \(run.everything)")
+    }
+  }
+
+  @Test func `a data directory that is misspelt is status 2 in every command that reads`()
+    async throws
+  {
+    let world = try World()
+    try await world.run(.prime)
+    let (pipeline, missing) = (world.pipeline.file, directory.file("missing"))
+    let other = directory.file("other")
+    try Files.makeDirectory(other + "/notes")
+    let places = [
+      (missing, "there is no data directory \(missing)"),
+      (other, "\(other) is not a data directory"),
+      (world.data.path, "name the directory above it: --data \(world.root)"),
+    ]
+    for (data, part) in places {
+      for words in [
+        ["status", pipeline], ["decide", pipeline, "--list"], ["report", pipeline],
+        ["returns", "list", pipeline], ["returns", "show", pipeline, "x"],
+        ["explain", pipeline, "1"], ["prune", pipeline, "--dry-run"], ["recover", pipeline],
+        ["reconcile", "undo", pipeline, "x"], ["review", pipeline],
+        ["backup", pipeline, directory.file("backups")],
+      ] {
+        let run = try await ProgramRun.blocking(
+          words + ["--data", data], variables: world.variables)
+        #expect(run.status == 2, "\(words): \(run.everything)")
+        #expect(run.messages.contains(part), "\(words): \(run.everything)")
+      }
+    }
+    #expect(!Files.exists(missing))
+    // Commands that work before the first run need no directory, or create it.
+    let check = try await ProgramRun.blocking(
+      ["org", "check", pipeline, "--data", missing], variables: world.variables)
+    #expect(check.status == 0, "\(check.everything)")
+    let prime = try await ProgramRun.blocking(
+      ["prime", pipeline, "--data", missing], variables: world.variables)
+    #expect(prime.status == 0, "\(prime.everything)")
+  }
+
   @Test func `a soup or a path that the store does not have is named with its nearest`()
     async throws
   {

@@ -50,7 +50,9 @@ extension World {
     _ command: [String], _ more: [String] = [], shell: String = #"exec "$@""#,
     variables other: [String: String] = [:], deadlineSeconds: Int = 120
   ) async throws -> ProgramRun {
-    try await ProgramRun.blocking(
+    // A command that only reads refuses a missing data directory.
+    if !Files.exists(root) { try Files.makeDirectory(root) }
+    return try await ProgramRun.blocking(
       command + [pipeline.file, "--data", root] + more,
       variables: variables.merging(other) { $1 }, shell: shell, deadlineSeconds: deadlineSeconds)
   }

@@ -124,6 +124,22 @@ import Testing
     #expect(text(none.error).contains("report.none"))
   }
 
+  @Test func `a failed run without a report is called failed`() async throws {
+    try await world.run()
+    world.server.faults.add(
+      .kind(.query), times: 1000, .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
+    let run = try attache("run", world.pipeline.file)
+    #expect(run.status != 0 && !text(run.error).contains("report: "), "\(text(run.error))")
+    let said = try attache("report", world.pipeline.file)
+    #expect(said.status == 0)
+    #expect(
+      text(said.output).contains("failed with exit status \(run.status) ("),
+      "\(text(said.output))")
+    let one = try #require(try PipelineStatus.read(world.pipeline, root: world.root).runs.first?.id)
+    let named = try attache("report", world.pipeline.file, one)
+    #expect(text(named.error).contains(", and had nothing to report"), "\(text(named.error))")
+  }
+
   @Test func `a failed run names its report`() async throws {
     try await world.run()
     try DurableFile.write(

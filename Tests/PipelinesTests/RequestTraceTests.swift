@@ -39,6 +39,29 @@ import Testing
       "\(text)")
   }
 
+  @Test func `repeated requests are shown without a terminal, and not with --quiet`() async throws {
+    let world = try World()
+    for words in [["org", "check"], ["run"]] {
+      for (more, isShown) in [([], true), (["--quiet"], false)] as [([String], Bool)] {
+        world.server.faults.add(
+          .kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
+        let run = try await world.program(words, more)
+        #expect(run.status == 0, "\(words): \(run.everything)")
+        let line = /(?m)^GET \S+: org answered HTTP 503 SERVER_UNAVAILABLE, retry 1 of 6 in/
+        #expect(run.messages.contains(line) == isShown, "\(words) \(more): \(run.messages)")
+      }
+    }
+  }
+
+  @Test func `an error of the org names its address`() async throws {
+    let world = try World()
+    world.server.faults.add(.kind(.query), times: 100, .status(400, code: "INVALID_FIELD"))
+    let run = try await world.program(["org", "check"])
+    #expect(run.status != 0)
+    #expect(
+      run.everything.contains("(400 INVALID_FIELD) at \(world.server.url)"), "\(run.everything)")
+  }
+
   @Test func `colour is used only on a terminal or on request`() async throws {
     let world = try World()
     let plain = try await world.program(["status"])

@@ -92,6 +92,34 @@ import Testing
     #expect(try await world.program(["returns", "release"], ["ada.sqlite"]).status == 4)
   }
 
+  @Test func `a word that names no return is refused with what to name`() async throws {
+    let none = try await world.program(["returns", "show"], ["nothing"])
+    #expect(none.messages.contains("none has arrived yet"), "\(none.everything)")
+    try await world.run()
+    try put("holiday.jpg", hoursAgo: 2)
+    _ = try await world.run()
+    let digest = try #require(try await list()["holiday.jpg"]?["sha256"]?.string)
+    // The word, and what the fix of each command contains.
+    let listed = "attache returns list \(world.called) shows"
+    for (word, part) in [
+      (String(digest.prefix(3)), "needs at least 4 characters"), ("nothing", listed),
+    ] {
+      for command in ["show", "release", "discard"] {
+        let run = try await world.program(["returns", command], [word])
+        #expect(run.status == 4 && run.messages.contains(part), "\(command) \(run.everything)")
+        #expect(!run.messages.contains("--all"), "\(run.everything)")
+      }
+    }
+    #expect(try await world.program(["returns", "discard"], ["holiday.jpg"]).status == 0)
+    let gone = try await world.program(["returns", "show"], ["nothing"])
+    #expect(
+      gone.messages.contains("attache returns list \(world.called) --all shows"),
+      "\(gone.everything)")
+    let again = try await world.program(["returns", "discard"], ["holiday.jpg"])
+    #expect(again.status == 4 && again.messages.contains("its state: discarded"))
+    #expect(again.messages.contains("no return is in quarantine"), "\(again.everything)")
+  }
+
   @Test func `a discarded return is removed, and the operator is recorded`() async throws {
     try await world.run()
     try put("holiday.jpg", hoursAgo: 2)

@@ -196,7 +196,7 @@ import Testing
     for _ in 0..<9 where outcome.status == 0 { outcome = try scene.prime("accounts") }
     #expect(outcome.status == 6, "\(outcome.error)")
     #expect(outcome.error.contains("are left for other users"), "\(outcome.error)")
-    #expect(outcome.error.contains("run it again later: a tenth of the org"))
+    #expect(outcome.error.contains("24-hour window has freed requests: a tenth of its"))
     #expect(!outcome.error.contains("apiBudget") && !outcome.error.contains("--api-budget"))
   }
 

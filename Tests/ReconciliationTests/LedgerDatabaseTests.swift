@@ -9,7 +9,6 @@ struct LedgerDatabaseTests {
     let fixture = try LedgerFixture()
     #expect(try fixture.state.epoch == 1)
     #expect(try fixture.state.runNumber == 0)
-    #expect(try fixture.state.firstVersionStampKey == nil)
     #expect(try fixture.state.stampKeyDigest == nil)
     try fixture.state.noteStampKey(digest: "one")
     fixture.state.close()
@@ -54,16 +53,23 @@ struct LedgerDatabaseTests {
     #expect(plan.contains { $0.last?.text?.contains(index) == true }, "\(plan)")
   }
 
-  @Test func `a ledger of a newer version is refused with its version`() throws {
+  @Test(
+    arguments: [(99, "newer"), (LedgerSchema.version - 1, "older"), (1, "older")]
+      as [(Int64, String)])
+  func `a ledger of another version is refused with its version`(
+    version: Int64, word: String
+  ) throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")
     try LedgerDatabase(path: path).close()
     let raw = try Connection(path)
-    try raw.execute("PRAGMA user_version = 99")
+    try raw.execute("PRAGMA user_version = \(version)")
+    let error = #expect(throws: LedgerError.self) { try LedgerDatabase(path: path) }
+    #expect(
+      error == .unsupportedVersion(path: path, found: version, known: LedgerSchema.version))
+    #expect(error?.description.contains("\(word) attache") == true)
+    #expect(try raw.integer("PRAGMA user_version") == version)
     raw.close()
-    #expect(throws: LedgerError.newer(path: path, found: 99, known: LedgerSchema.version)) {
-      try LedgerDatabase(path: path)
-    }
   }
 
   @Test func `a database that is not a ledger is left alone`() throws {

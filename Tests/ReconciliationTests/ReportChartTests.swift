@@ -41,7 +41,7 @@ import Testing
     let text = String(decoding: try Files.read(try await write("demo", [])), as: UTF8.self)
     #expect(
       text.contains(
-        "<code>attache decide demo EDIT <span class=\"o\">--take</span> device</code>"))
+        "<code>attache decide demo EDIT <span class=\"o\">--take device</span></code>"))
     let prose = text.replacing(/<code[^>]*>.*?<\/code>/, with: "")
       .replacing(/(?s)<(script|style)[^>]*>.*?<\/(script|style)>/, with: "")
     #expect(!prose.contains("attache decide") && !prose.contains("--take"))
@@ -54,6 +54,7 @@ import Testing
     let browser = try Browser()
     for look in Browser.Look.all {
       try await browser.open(path, look)
+      try await browser.run("document.querySelectorAll('details').forEach(d => d.open = true); 0")
       #expect(try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
       #expect(
         try await browser.run(

@@ -105,10 +105,23 @@ struct ReportTests {
     }
   }
 
+  @Test func `records are linked only if the org has web pages`() async throws {
+    let day = try await Self.day()
+    for (instance, hasPages) in [
+      ("https://example.my.salesforce.com", true), ("http://org.example:8080", false),
+      ("https://localhost:8443", false), ("https://127.0.0.1:8443", false),
+      ("https://[::1]:8443", false),
+    ] {
+      try day.state.noteInstance(instance)
+      let page = try Self.text(HTMLReport.self, try Self.model(day))
+      #expect(page.contains("href=\"\(instance)") == hasPages, "\(instance)")
+    }
+  }
+
   @Test func `a conflict has its three values, and edits outside the list are listed`() async throws
   {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
-    #expect(page.contains(#"<td data-label="Given">1</td>"#))
+    #expect(page.contains(#"<td data-label="Issued">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
     #expect(page.contains("Outside the field list, not sent"))
     #expect(page.contains("REQUIRED_FIELD_MISSING"))

@@ -4,10 +4,9 @@ import MobileSync
 import Reconciliation
 import Salesforce
 import System
-import TestSupport
 import Testing
 
-/// How an edit's change is undone: the rule as a table, and what the ledger stores for it.
+/// How an edit's change is undone: the rule as a table.
 struct UndoRuleTests {
   private static let left = "2026-01-01T00:00:00.000+0000"
   private static let later = "2026-01-01T00:00:01.000+0000"
@@ -75,8 +74,7 @@ struct UndoRuleTests {
   }
 
   private func undelete(
-    _ bin: JSONObject?, senders: Set<String>? = [Self.sender], until: String? = Self.left,
-    isUndeletable: Bool = true
+    _ bin: JSONObject?, until: String? = Self.left, isUndeletable: Bool = true
   ) -> UndoRule.Step {
     let change = EditChange(
       edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
@@ -85,7 +83,7 @@ struct UndoRuleTests {
     facts.bin = bin
     facts.isUndeletable = isUndeletable
     facts.deletion = until.flatMap { Dates.milliseconds(iso8601: $0) }.map {
-      EditDeletion(senders: senders, until: $0)
+      EditDeletion(senders: [Self.sender], until: $0)
     }
     return UndoRule.step(facts)
   }
@@ -97,15 +95,11 @@ struct UndoRuleTests {
   ]
 
   @Test func `a record is restored if the recycle bin has it as our deletion left it`() {
-    for senders in [[Self.sender], nil] as [Set<String>?] {
-      guard
-        case .send(.undelete, [:], let expected, let date) = undelete(Self.bin, senders: senders)
-      else {
-        Issue.record("it does not come back")
-        return
-      }
-      #expect(expected.verdict == .undone && date == Self.left)
+    guard case .send(.undelete, [:], let expected, let date) = undelete(Self.bin) else {
+      Issue.record("it does not come back")
+      return
     }
+    #expect(expected.verdict == .undone && date == Self.left)
     var old = Self.bin
     old["LastModifiedById"] = nil
     old["LastModifiedDate"] = nil
@@ -149,93 +143,5 @@ struct UndoRuleTests {
     #expect(fields == ["A": "before"])
     #expect(expected.verdict == .partlyUndone)
     #expect(expected.detail.message?.contains("the former values of B are unknown") == true)
-  }
-
-  @Test func `a ledger of version fourteen keeps its writes, and accepts undeletes`() async throws {
-    let day = try FieldDay()
-    let id = try day.make("Account", ["Name": "A", "Phone": "1"])
-    try day.handBack([
-      try day.edited(account: id, ["Phone": "2"]),
-      day.account("local_1", ["Name": "Quay"]),
-    ])
-    #expect(try await day.run().writes == 2)
-    let path = day.directory.file("state.sqlite")
-    let rows = "SELECT * FROM operation ORDER BY id"
-    let schema =
-      "SELECT sql FROM sqlite_schema WHERE tbl_name = 'operation' AND sql NOT NULL ORDER BY name"
-    let before = (
-      try day.state.connection.all("\(raw: rows)"), try day.state.connection.texts("\(raw: schema)")
-    )
-    let table = try #require(before.1.first { $0.hasPrefix("CREATE TABLE") })
-    let others = before.1.filter { !$0.hasPrefix("CREATE TABLE") }
-    try day.state.connection.execute(
-      """
-      ALTER TABLE operation RENAME TO operation_now;
-      \(table.replacing(" OR action = 'undelete'", with: ""));
-      INSERT INTO operation SELECT * FROM operation_now;
-      DROP TABLE operation_now;
-      \(others.map { $0 + ";" }.joined(separator: "\n"))
-      ALTER TABLE witness DROP COLUMN server_id;
-      ALTER TABLE witness DROP COLUMN created_ms;
-      PRAGMA user_version = 14;
-      """)
-    #expect(throws: (any Error).self) {
-      try day.state.connection.execute("UPDATE operation SET action = 'undelete'")
-    }
-    day.state.close()
-    let state = try LedgerDatabase(path: path)
-    defer { state.close() }
-    #expect(try state.connection.all("\(raw: rows)") == before.0)
-    #expect(try state.connection.texts("\(raw: schema)") == before.1)
-    try state.connection.execute("UPDATE operation SET action = 'undelete' WHERE id = 1")
-    #expect(Files.exists(path + ".version-14"))
-  }
-
-  @Test func `a ledger of the seventh version keeps its decisions, and accepts undos`() throws {
-    let day = try FieldDay()
-    try day.handBack([day.account("local_1", ["Name": "Quay"])])
-    let path = day.directory.file("state.sqlite")
-    let decisions = LedgerSchema.additions[4]?.filter { $0.contains("decision") } ?? []
-    // Later additions to that version are removed: the last steps add columns and indexes.
-    let indexes = LedgerSchema.additions[11]?.filter { $0.hasPrefix("CREATE INDEX") } ?? []
-    let names = indexes.map { $0.split(separator: " ")[2] }
-    try day.state.connection.execute(
-      """
-      ALTER TABLE witness DROP COLUMN server_id;
-      ALTER TABLE witness DROP COLUMN created_ms;
-      DROP TABLE recovered_snapshot;
-      DROP TABLE recovery;
-      ALTER TABLE returned DROP COLUMN epoch;
-      ALTER TABLE operation DROP COLUMN last_ms;
-      ALTER TABLE operation DROP COLUMN since_ms;
-      DROP INDEX edit_unpruned;
-      ALTER TABLE edit DROP COLUMN pruned;
-      ALTER TABLE operation DROP COLUMN job_id;
-      \(names.map { "DROP INDEX \($0);" }.joined())
-      CREATE INDEX edit_unfinished ON edit (state) WHERE state <> 'closed';
-      CREATE INDEX edit_by_row ON edit (store, soup, entry_id);
-      DROP TABLE decision;
-      \(decisions.joined(separator: ";\n"));
-      INSERT INTO decision VALUES (7, 1, 'set', '{"values":{"A":1}}', 'conflict', '{}', 'grace', 5,
-        NULL, 'pending');
-      PRAGMA user_version = 7;
-      """)
-    day.state.close()
-    let state = try LedgerDatabase(path: path)
-    defer { state.close() }
-    let row = try #require(try state.connection.first("SELECT * FROM decision"))
-    #expect(row.map(\.text).compactMap(\.self).contains("grace"))
-    #expect(row[0].integer == 7)
-    #expect(throws: (any Error).self) {
-      try state.connection.execute(
-        "UPDATE decision SET state = 'done'; UPDATE decision SET state = 'moved'")
-    }
-    let kinds = try state.connection.text(
-      "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'decision'")
-    #expect(kinds?.contains("'undo'") == true)
-    #expect(
-      try state.connection.texts(
-        "SELECT name FROM sqlite_schema WHERE tbl_name = 'decision' ORDER BY 1")
-        == ["decision", "decision_moves", "decision_of_edit", "decision_pending"])
   }
 }

@@ -95,9 +95,6 @@ import Testing
   private static let exceptions: [String] = [
     "Sources/Ledger/LedgerDatabase.swift",
     "Sources/Ledger/LedgerSchema.swift",
-    "Sources/Ledger/LedgerSchema+Comparing.swift",
-    "Sources/Ledger/LedgerSchema+Decisions.swift",
-    "Sources/Ledger/LedgerSchema+Undo.swift",
     "Sources/Reconciliation/HTMLReport+Script.swift",
     "Sources/Reconciliation/HTMLReport+Style.swift",
     "Sources/Review/ReviewPage+Script.swift",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of the README from the demo: its words as a terminal shows them, and its first report.
+"""Makes the pictures of the README from the demo: its output as a terminal shows it, and its first report.
 
 usage: make.py ATTACHE    the program; Chromium takes the picture of the report
 """
@@ -14,8 +14,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 # The parts of the story that the picture shows, by the beginnings of their headings.
-PARTS = ["A day in the field", "They come home", "The morning after"]
-LONGEST = 92
+PARTS = ["A day in the field", "Back from the field", "The next morning"]
+LONGEST = 96
 LINE, CHARACTER, MARGIN = 19, 8.43, 18
 
 
@@ -26,13 +26,17 @@ def parts(story):
 
 
 def lines(story):
-    """What the terminal shows: the chosen parts, without addresses that are new each time."""
+    """The lines of the terminal: the chosen parts of the story."""
     shown = ["$ attache demo", ""]
     for beginning in PARTS:
         heading, text = next((h, t) for h, t in parts(story).items() if h.startswith(beginning))
-        shown += [heading] + text.split("\nEverything it made")[0].rstrip().splitlines() + [""]
-    shown = [re.sub(r"/\S+/snapshots/", "snapshots/", line) for line in shown]
-    return [line[:LONGEST] for line in shown if not line.startswith("  reconcile: ") and "dry run" not in line][:-1]
+        shown += [heading] + text.split("\nThe demo left")[0].rstrip().splitlines() + [""]
+    # The dry run and the comments after commands are left out.
+    left_out = ("  reconcile: ", "First a dry run", "Then the real one")
+    shown = [re.sub(r"   # .*", "", line) for line in shown if not line.startswith(left_out)][:-1]
+    if longest := [line for line in shown if len(line) > LONGEST]:
+        sys.exit("too long for the picture: " + longest[0])
+    return shown
 
 
 def drawing(text):
@@ -59,13 +63,18 @@ def main():
     if not chromium:
         sys.exit("there is no Chromium: make deps-test installs it")
     with tempfile.TemporaryDirectory() as directory:
-        story = subprocess.run([program, "demo"], cwd=directory, check=True, capture_output=True, text=True).stdout
+        # The files of the demo have new absolute paths each time; the pictures show relative ones.
+        directory = pathlib.Path(directory).resolve()
+        story = subprocess.run(
+            [program, "demo"], cwd=directory, check=True, capture_output=True, stdin=subprocess.DEVNULL,
+            text=True).stdout.replace(f"{directory}/", "")
         (HERE / "terminal.svg").write_text(drawing(lines(story)))
-        # The report of the evening on which the phones came home: it has the most to tell.
-        reports = sorted(pathlib.Path(directory).glob("snapshots/demo/reports/*/report.html"))
+        # The report of the run that ingested the returned stores: it has the most verdicts.
+        report = min(directory.glob("snapshots/demo/reports/*/report.html"))
+        report.write_text(report.read_text().replace(f"{directory}/", ""))
         subprocess.run(
-            [chromium, "--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1000",
-             f"--user-data-dir={directory}/chromium", f"--screenshot={HERE / 'report.png'}", reports[0].as_uri()],
+            [chromium, "--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1130",
+             f"--user-data-dir={directory}/chromium", f"--screenshot={HERE / 'report.png'}", report.as_uri()],
             check=True, capture_output=True)
 
 

@@ -10,11 +10,6 @@ struct BulkJobs {
   private static let keptMilliseconds: Int64 = 7 * 24 * 3_600_000
 
   static func makeTables(_ connection: Connection) throws {
-    // Jobs are discarded if their table has an older format.
-    let columns = try connection.all("SELECT name FROM pragma_table_info('bulk_job')")
-    if !columns.isEmpty, !columns.contains([.text("role")]) {
-      try connection.execute("DROP TABLE bulk_job; DROP TABLE bulk_run;")
-    }
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS bulk_job (

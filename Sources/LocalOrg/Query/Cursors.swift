@@ -26,11 +26,6 @@ struct Cursors {
   private static let keptMilliseconds: Int64 = 48 * 3_600_000
 
   static func makeTables(_ connection: Connection) throws {
-    // Cursors are discarded if their table has an older format.
-    let columns = try connection.all("SELECT name FROM pragma_table_info('cursor')")
-    if !columns.isEmpty, !columns.contains([.text("created")]) {
-      try connection.execute("DROP TABLE cursor; DROP TABLE cursor_chunk;")
-    }
     try connection.execute(
       """
       CREATE TABLE IF NOT EXISTS cursor (

@@ -95,7 +95,7 @@ extension PendingRequest {
 }
 
 extension PendingRequest.Change {
-  /// Reads a change; one from an earlier version only records whether it is a create.
+  /// Reads a change; nil if it is not valid.
   fileprivate init?(_ json: JSONValue, of request: PendingRequest) {
     guard let row = json["row"]?.int, let created = json["created"]?.int,
       let isCreate = json["create"]?.bool, let type = json["type"]?.string,

@@ -6,7 +6,7 @@ package struct PendingWrite: Sendable, Hashable {
   /// The requested action.
   package var action: SyncUpAction
   package var objectType: String
-  /// The sender; nil if a ledger of an earlier version does not record it.
+  /// The sender; nil if it is unknown.
   package var userID: String?
   /// The record to change; nil for a new one.
   package var recordID: String?

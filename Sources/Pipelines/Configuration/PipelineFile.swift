@@ -11,8 +11,6 @@ package enum PipelineFile {
     package let pipeline: Pipeline?
     /// The faults, file by file.
     package let problems: [Problem]
-    /// The valid settings that this version does not support.
-    package let notYet: [Problem]
     /// Remarks for an operator who checks the file.
     package var notes: [String] = []
     /// The files of the login and of authorities that are not there.
@@ -22,8 +20,7 @@ package enum PipelineFile {
     ///
     /// Throws if the file has any fault.
     package func checked() throws(Problems) -> Pipeline {
-      let all = problems + notYet
-      guard all.isEmpty, let pipeline else { throw Problems(all) }
+      guard problems.isEmpty, let pipeline else { throw Problems(problems) }
       return pipeline
     }
   }
@@ -73,7 +70,7 @@ package enum PipelineFile {
           "the pipeline file cannot be read: \(error.reason)",
           "name a file, or a pipeline in pipelines/")
       }
-      return Reading(pipeline: nil, problems: reader.sorted, notYet: [])
+      return Reading(pipeline: nil, problems: reader.sorted)
     }
     let directory = path.contains("/") ? Files.parent(of: path) ?? "" : ""
     var parser = PipelineReader(reader: reader, directory: directory)
@@ -88,7 +85,6 @@ package enum PipelineFile {
     if let variables { parser.checkVariables(variables) }
     return Reading(
       pipeline: pipeline, problems: reader.sorted + parser.otherProblems,
-      notYet: parser.notYet.sorted { ($0.line, $0.column) < ($1.line, $1.column) },
       notes: parser.notes, missing: parser.missing)
   }
 

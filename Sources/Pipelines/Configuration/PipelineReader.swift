@@ -9,8 +9,6 @@ struct PipelineReader {
   let directory: String
   /// The faults in the files that this file names.
   var otherProblems: [Problem] = []
-  /// The keys that are not implemented yet.
-  var notYet: [Problem] = []
   /// Remarks that are not faults.
   var notes: [String] = []
   /// The files of the login and of authorities that are not there.
@@ -27,8 +25,7 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
-    let present = withoutAbsent(whole)
-    let node = withoutFormer(present)
+    let node = withoutFormer(whole)
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil
     }
@@ -103,17 +100,22 @@ struct PipelineReader {
   }
 
   private func check(name: String, _ node: JSONNode) {
+    if let fault = Self.fault(ofName: name) { reader.report(node, fault.message, fault.fix) }
+  }
+
+  /// The reason that a name is not one of a pipeline, and the fix; nil if it is one.
+  static func fault(ofName name: String) -> (message: String, fix: String)? {
     let isPlain = name.utf8.allSatisfy {
       (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
     }
-    guard !isPlain || name.utf8.count > 40 else { return }
+    guard !isPlain || name.utf8.count > 40 else { return nil }
     let plain = name.lowercased().map {
       "abcdefghijklmnopqrstuvwxyz0123456789".contains($0) ? $0 : "-"
     }
-    reader.report(
-      node,
+    return (
       "\(JSONText.quoted(name)) is not a directory name: use a to z, 0 to 9 and -, at most 40",
-      "write \(JSONText.quoted(String(String(plain).prefix(40))))")
+      "write \(JSONText.quoted(String(String(plain).prefix(40))))"
+    )
   }
 
   private mutating func readStores(

@@ -63,8 +63,11 @@ package struct PipelineDraft: Sendable {
     ]
   }
 
-  /// Throws if one of the files already exists.
+  /// Throws if the name is not one of a pipeline, or if one of the files already exists.
   package func expectNothing(in directory: String) throws(PipelineError) {
+    if let fault = PipelineReader.fault(ofName: name) {
+      throw PipelineError(.configuration, "init.name", fault.message, fix: fault.fix)
+    }
     for file in files where Files.exists(directory + "/" + file.name) {
       throw PipelineError(
         .configuration, "init.exists", "\(directory)/\(file.name) already exists",

@@ -56,11 +56,13 @@ package struct PipelineBackup {
     guard Files.exists(data.state) else {
       throw PipelineError(
         .configuration, "backup.nothing", "there is nothing to back up: the pipeline has no ledger",
-        location: data.path, fix: "run it first; for a lost ledger see attache recover")
+        location: data.path,
+        fix: "attache run \(pipeline.called) creates it; if it is lost, see attache recover "
+          + pipeline.called)
     }
     let lock = try PipelineRun.takeLock(data, note: PipelineRun.backupNote)
     defer { lock.close() }
-    try DataFormat.takeOver(data) { _ in }
+    try DataFormat.record(in: data)
     var backup = PipelineBackup(pipeline, data)
     guard let directory else {
       return try mapping { try backup.write(to: "/dev/stdout", now) }

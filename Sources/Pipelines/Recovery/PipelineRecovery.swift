@@ -132,7 +132,7 @@ package struct PipelineRecovery {
     do {
       ledger = try LedgerDatabase(path: data.state)
     } catch let error as LedgerError {
-      if case .newer = error { throw error }
+      if case .unsupportedVersion = error { throw error }
       return .damaged
     } catch let error as SQLiteError where error.isDamage {
       return .damaged

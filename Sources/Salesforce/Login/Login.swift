@@ -150,7 +150,8 @@ final class Login: Sendable {
     }
     return OrgError(
       .authentication, status: error.status, code: error.code, message: message,
-      request: error.request)
+      request: error.request
+    ).sent(to: error.address)
   }
 
   private func text(_ secret: Secret, _ name: String) throws(OrgError) -> String {

@@ -111,7 +111,7 @@ package final class QueryPages: Sendable {
         decision, exchange, call, session.identity.username, attempt: attempt + 1)
     case .fail(let kind, _):
       state.withLock { $0.address = nil }
-      throw exchange.error(kind, call)
+      throw exchange.error(kind, call).sent(to: session.token.current.instanceURL)
     }
     return nil
   }

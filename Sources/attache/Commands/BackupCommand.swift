@@ -41,7 +41,7 @@ struct BackupCommand: Command {
         fix: "name a directory, or redirect the output: attache backup \(read.called) - > FILE")
     }
     let done = try PipelineBackup.write(
-      read, root: call.root(of: read), to: streams ? nil : context.absolute(directory))
+      read, root: call.root(of: read), to: streams ? nil : context.directory(directory))
     if streams { return .done }
     if options.json {
       context.print(done.json)

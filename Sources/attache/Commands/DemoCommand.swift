@@ -38,8 +38,8 @@ struct DemoCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let places = Demo.Places(
-      pipelineFile: pipeline.map(context.absolute), snapshots: context.absolute(data),
-      scratch: context.absolute(scratch))
+      pipelineFile: pipeline.map(context.absolute), snapshots: try context.directory(data),
+      scratch: try context.directory(scratch))
     let keepsOpen = keepOpen || asks(context)
     let (outcome, signal, _) = await Interruption.run(deadlineSeconds: 600) {
       [verbose = context.verbosity > 0] in

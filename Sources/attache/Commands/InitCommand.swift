@@ -84,8 +84,26 @@ struct InitCommand: Command {
       draft.store = try StoreDraft(found.objects, edited: found.edited)
       if login.method == .sf { draft.url = .plain(found.address) }
     }
-    let written = try draft.write(into: place, variables: context.variables)
+    let written: Pipeline
+    do {
+      written = try draft.write(into: place, variables: context.variables)
+    } catch let problems as Problems {
+      throw ofSources(problems)
+    }
     return try await tell(written, context)
+  }
+
+  /// The problems of copied files, which are removed again, in the files that the user named.
+  private func ofSources(_ problems: Problems) -> Problems {
+    guard let from = told.from, let syncs else { return problems }
+    let sources = ["/\(pipeline)/userstore.json": from, "/\(pipeline)/usersyncs.json": syncs]
+    return Problems(
+      problems.list.map { problem in
+        let source = sources.first { problem.file.hasSuffix($0.key) }?.value
+        return Problem(
+          file: source ?? problem.file, line: problem.line, column: problem.column,
+          path: problem.path, message: problem.message, fix: problem.fix)
+      })
   }
 
   /// Returns the path of the schema of pipeline files: the installed one, or that of the source tree.

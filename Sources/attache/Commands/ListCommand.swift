@@ -17,6 +17,7 @@ struct ListCommand: Command {
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
+    try PipelineCall.checkData(options, context)
     let lines = PipelinesInReach.names(context).map { line($0, context) }
     if options.json {
       context.print(["pipelines": .array(lines.map(\.json))])

@@ -20,7 +20,7 @@ struct OrgCACommand: Command {
   var data = Options.orgDirectory
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let authority = try CertificateAuthority.make(directory: context.absolute(data) + "/ca")
+    let authority = try CertificateAuthority.make(directory: context.directory(data) + "/ca")
     context.print(authority.certificatePath)
     return .done
   }

@@ -29,7 +29,7 @@ struct OrgCheckCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
-    let (read, root) = try call.pipeline()
+    let (read, root) = try call.pipeline(mayBeNew: true)
     let check = try await OrgCheck.run(read, root: root, variables: context.variables)
     if options.json {
       context.print(check.json)

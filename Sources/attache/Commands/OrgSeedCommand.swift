@@ -48,7 +48,7 @@ struct OrgSeedCommand: Command {
       try OrgSetup(parsing: Files.read(context.existing(path), limit: 8 << 20), name: path)
     }
     let org = try Org(
-      directory: context.absolute(data),
+      directory: context.directory(data),
       // Two deterministic orgs are equal; others have different IDs.
       options: .init(clockStart: clock?.milliseconds, hasOwnID: clock == nil))
     if scale > 0 {

@@ -69,7 +69,7 @@ struct OrgServeCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let org = try Org(
-      directory: context.absolute(data), options: .init(clockStart: clock?.milliseconds))
+      directory: context.directory(data), options: .init(clockStart: clock?.milliseconds))
     let server = try OrgServer(org: org, options: try options(context))
     let stopped = Stop()
     Signals.onTermination { stopped.signal($0) }
@@ -125,7 +125,7 @@ struct OrgServeCommand: Command {
     }
     if let tls {
       let authority = try CertificateAuthority.make(
-        directory: context.absolute(tls), dnsNames: ["localhost"] + tlsNames)
+        directory: context.directory(tls), dnsNames: ["localhost"] + tlsNames)
       options.identity = try authority.identity()
     }
     return options

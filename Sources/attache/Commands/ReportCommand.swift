@@ -54,10 +54,7 @@ struct ReportCommand: Command {
       if format == .json {
         context.print(.null)
       } else {
-        context.print(
-          ledger != nil
-            ? "no run had anything to report: attache status \(read.called) lists the last runs"
-            : "there is no report yet: nothing has run in \(data.path)")
+        context.print(try Self.withoutReports(ledger, data, read.called))
       }
       return .done
     }
@@ -144,6 +141,29 @@ struct ReportCommand: Command {
       fix: "attache status \(read.called) lists the last runs")
   }
 
+  /// Returns why there is no report of any run.
+  private static func withoutReports(
+    _ ledger: LedgerDatabase?, _ data: DataDirectory, _ called: String
+  ) throws -> String {
+    guard let ledger else { return "there is no report yet: nothing has run in \(data.path)" }
+    if let last = try ledger.runs(limit: 1).first, let words = Self.failure(of: last) {
+      return "run \(last.id) \(words), before there was anything to report: its error is in its "
+        + "output and in the file of its --log-file; attache run \(called) runs it again"
+    }
+    return "no run had anything to report: attache status \(called) lists the last runs"
+  }
+
+  /// How a run failed, such as "failed with exit status 6 (the org is unreachable)"; nil if it did
+  /// not.
+  private static func failure(of run: RunRow) -> String? {
+    guard let status = run.exitStatus.map({ ExitStatus(rawValue: $0) }), status != .done,
+      status != .needsAttention
+    else { return nil }
+    let number = String(status.rawValue)
+    let meaning = ExitStatus.meanings.first { $0.status == number }?.meaning
+    return "failed with exit status \(number)" + (meaning.map { " (\($0))" } ?? "")
+  }
+
   /// Returns why a run has no report, and where its verdicts are reported.
   private static func words(for run: RunRow, _ state: LedgerDatabase) throws -> String {
     let others = try state.reportsShowing(run: run.id).filter { $0 != run.id }
@@ -161,7 +181,7 @@ struct ReportCommand: Command {
     return run.hasReport
       ? "the report of run \(run.id) is missing: it was not written, or was removed; this is what the "
         + "ledger has"
-      : "run \(run.id) had nothing to report"
+      : "run \(run.id) " + (failure(of: run).map { $0 + ", and " } ?? "") + "had nothing to report"
   }
 
   private static func lines(_ model: ReportModel) -> [String] {

@@ -17,7 +17,7 @@ struct ReturnsDiscardCommand: Command {
     [
       .pipeline(\.pipeline),
       .arguments(
-        "return", "file names, or prefixes of digests", required: true,
+        "return", "file names, or prefixes of digests, at least 4 characters", required: true,
         \.words),
       .option(
         "by", "NAME", "the name recorded with the removal (default: the system's user name)", \.by),

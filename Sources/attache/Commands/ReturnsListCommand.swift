@@ -35,7 +35,9 @@ struct ReturnsListCommand: Command {
       context.print(.array(found.map(\.json)))
     } else if !options.quiet {
       if found.isEmpty { context.print("no return is waiting or in quarantine") }
-      for one in found { for line in ReturnText.lines(one, isWhole: false) { context.print(line) } }
+      for one in found {
+        for line in ReturnText.lines(one, isWhole: false, context) { context.print(line) }
+      }
     }
     return .done
   }
@@ -44,13 +46,18 @@ struct ReturnsListCommand: Command {
 /// The text of a return.
 enum ReturnText {
   /// Returns the state and the reason; if `isWhole`, also the path and the edits.
-  static func lines(_ one: LyingReturn, isWhole: Bool) -> [String] {
+  static func lines(_ one: LyingReturn, isWhole: Bool, _ program: Program) -> [String] {
     let digest = one.shortDigest.map { " (\($0))" } ?? ""
     let owner = one.owner.map { " of \($0)" } ?? ""
     let since = one.since.map { " since \(Dates.utcSeconds($0))" } ?? ""
     var lines = ["\(one.state.words): \(one.name)\(digest)\(owner)\(since)"]
     if let reason = one.reason { lines.append("  \(reason)") }
-    if let fix = one.fix { lines.append("  \(fix)") }
+    if let fix = one.fix {
+      let called = program.calledPipeline ?? "PIPELINE"
+      let word = ShellWord.quoted(one.name)
+      let named = fix.replacing("PIPELINE NAME", with: "\(called) \(word)")
+      lines.append("  " + named.replacing("PIPELINE", with: called))
+    }
     if let by = one.by { lines.append("  by \(by)") }
     guard isWhole else { return lines }
     if let of = one.of { lines.append("  \(of)") }

@@ -17,7 +17,7 @@ struct ReturnsReleaseCommand: Command {
     [
       .pipeline(\.pipeline),
       .arguments(
-        "return", "file names, or prefixes of digests", required: true,
+        "return", "file names, or prefixes of digests, at least 4 characters", required: true,
         \.words),
     ] + Options.pipeline.map { $0.within(\.options) }
   }

@@ -44,6 +44,7 @@ struct StatusCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     if let pipeline { return try show(pipeline, context) }
+    try PipelineCall.checkData(options, context)
     var statuses: [ExitStatus] = []
     for name in PipelinesInReach.names(context) {
       if !statuses.isEmpty, !options.json, !options.quiet { context.print("") }
@@ -51,7 +52,7 @@ struct StatusCommand: Command {
         statuses.append(try show(name, context))
       } catch {
         // A pipeline that cannot be read does not hide the others.
-        let diagnostic = Diagnostic(error)
+        let diagnostic = Diagnostic(error, pipeline: context.calledPipeline)
         if options.json {
           context.print(diagnostic.json)
         } else {

@@ -1,5 +1,6 @@
 import Arguments
 import JSON
+import Pipelines
 import SmartStore
 import System
 
@@ -43,7 +44,8 @@ struct StoreCheckCommand: Command {
         let path = try context.existing(file)
         return try StoreConfig(json: try Files.read(path), file: path)
       })
-    let violations = try check.violations(at: context.existing(store))
+    let path = try context.existing(store)
+    let violations = try check.violations(at: path)
     if options.json {
       context.print(
         .object([
@@ -52,6 +54,9 @@ struct StoreCheckCommand: Command {
         ]))
     } else if !options.quiet {
       for violation in violations { context.print(violation.description) }
+      if !violations.isEmpty, try SQLCipherFile.mayBeSealed(path) {
+        context.note(PipelineError.unsealing(path))
+      }
       if violations.isEmpty { context.print("\(store) is a valid SmartStore") }
     }
     return violations.isEmpty ? .done : .damaged

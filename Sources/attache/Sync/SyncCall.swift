@@ -77,7 +77,8 @@ struct SyncCall: Sendable {
   ]
 
   private static let budgetFix =
-    "run it again later: a tenth of the org's daily requests is left for other clients"
+    "run it again when the org's 24-hour window has freed requests: a tenth of its daily requests is "
+    + "left for other clients"
 
   private func work() async throws -> Result {
     let path = program.absolute(command.store)

@@ -67,7 +67,8 @@ struct SyncStore: ~Copyable {
     throw PipelineError(
       .configuration, "sync.sealed",
       "\(path) is sealed or not a store: it cannot be synced as it is",
-      fix: "unseal it first with attache store unseal, and seal it again afterwards")
+      fix: "sync a plain copy, and seal it again afterwards: attache store unseal "
+        + "\(ShellWord.quoted(path)) --out PLAIN --passphrase-file KEY")
   }
 
   /// Returns the syncs of a store, opened read-only.

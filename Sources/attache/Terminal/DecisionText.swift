@@ -49,7 +49,7 @@ enum DecisionText {
     }
     lines.append(
       "  attache decide \(pipeline) \(edit.number) "
-        + edit.possible.map(\.option).joined(separator: " | "))
+        + DecisionRule.choices(edit.possible))
     return lines
   }
 

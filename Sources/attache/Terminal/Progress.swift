@@ -49,9 +49,10 @@ final class Progress: Sendable {
     switch event {
     case .soupProgress(let snapshot, let soup, let fetched, let total):
       draw(snapshot: snapshot, soup: soup, fetched: fetched, total: total)
-    case .retrying(_, let reason, let attempt, let most, let milliseconds):
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds):
+      let text = EventText.retrying(reason, attempt, of: most, milliseconds)
       // At once: nothing else is drawn during the pause.
-      if draws { redraw(EventText.retrying(reason, attempt, of: most, milliseconds), atOnce: true) }
+      if draws { redraw(text, atOnce: true) } else { last("\(request): \(text)") }
     case .editsSettled(let done, let total):
       if draws { redraw(EventText.settled(done, of: total)) }
     case .snapshotStarted(let snapshot, let username, _, let total, let requestsLeft):
