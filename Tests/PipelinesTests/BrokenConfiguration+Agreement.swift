@@ -179,14 +179,6 @@ extension BrokenConfiguration {
       "a query that lacks a comma",
       #"syncs.json:9:18: syncs[0].target.query: the query has a field alias, which an org refuses: "FirstName LastName"; write a comma between the fields: FirstName, LastName"#,
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
-<<<<<<< HEAD
-    .init(
-      "a feature that does not exist yet",
-      #"pipeline.json:24:27: limits.memoryMiB: not yet: a memory limit does not exist in this version; remove it"#,
-      .pipeline(
-        #""limits": {"#,
-        "\"reconcile\": {\"mode\": \"mergeFields\", \"detectEdits\": \"compare\"},\n  \"limits\": {\"memoryMiB\": 9, "
-      )),
     .init(
       "a signing key that is written in the file, for a namespace with a space",
       #"""
@@ -200,8 +192,6 @@ extension BrokenConfiguration {
       "signing without a key",
       #"pipeline.json:23:20: pack.sign: the section sign needs "key"; add "key": {"file": "…"}"#,
       .pipeline(#""limits""#, "\"pack\": {\"sign\": {}},\n  \"limits\"")),
-=======
->>>>>>> origin/main
   ]
 
   /// The end of the stores section, with a second store.

@@ -27,25 +27,6 @@ import Testing
     _ = try PipelineFile.read(path: Self.samples + "/pipeline-example.json")
   }
 
-<<<<<<< HEAD
-  @Test func `every planned key that is not implemented is refused at its location`() throws {
-    let path =
-      PipelineSchemaTests.root.appendingPathComponent(
-        "Tests/Fixtures/samples/pipeline-example.json"
-      )
-      .path
-    let reading = PipelineFile.reading(path: path)
-    #expect(
-      reading.notYet.map { "\($0.line):\($0.column) \($0.path): \($0.message); \($0.fix)" } == [
-        "102:28 limits.memoryMiB: not yet: a memory limit does not exist in this version; "
-          + "remove it"
-      ])
-    // Such a key is not suggested for a misspelt one.
-    #expect(!reading.problems.contains { $0.message.contains("has no key") })
-  }
-
-=======
->>>>>>> origin/main
   @Test func `the effective file is a pipeline file with the same meaning`() throws {
     let first = try #require(
       PipelineFile.reading(path: Self.samples + "/pipeline-example.json").pipeline)
