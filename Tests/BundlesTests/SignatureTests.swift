@@ -202,7 +202,7 @@ import Testing
     #expect(error?.description == "line 2 of allowed_signers \(message)")
   }
 
-  @Test func `a line with a key of another algorithm accepts nothing and is no fault`() throws {
+  @Test func `a line with a key of another algorithm accepts nothing and is not reported`() throws {
     let key = try SigningKey.generate(.p256)
     // The binary form of an RSA key, as far as its type.
     let other = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAAQE="

@@ -182,7 +182,7 @@ import Testing
       let content = Data(try Files.read(world.directory.file(name)))
       #expect(content.range(of: Data(secret.utf8)) == nil, "\(name)")
     }
-    // The file's name is no secret; its content is not in the effective pipeline either.
+    // The effective pipeline has the file's name, and nothing of its content.
     #expect(world.pipeline.effectiveJSON.text.contains("sign.key"))
     #expect(!world.pipeline.effectiveJSON.text.contains("PRIVATE"))
   }
