@@ -67,7 +67,7 @@ import Testing
     let told = [
       "“New Mill” (local_77 on the device)", "made on a device", "Phone: 1",
       "create for edit 1 as ada@example.com (Name, Phone)", "done",
-      "its answer was lost at first", "edit 1 is created",
+      "its answer was lost at first", "edit 1 has the verdict created",
     ]
     expect(told, inOrderIn: story.output)
     #expect(try await explain("1").output == story.output)

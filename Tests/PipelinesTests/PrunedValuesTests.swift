@@ -49,7 +49,7 @@ import Testing
     #expect(story.last.pruned.count(.values) == 2 && story.last.pruned.count(.run) > 0)
     let told = try await world.program(["explain"], ["1"])
     #expect(told.status == 0 && told.output.contains("edit 1; its values are pruned"))
-    #expect(told.output.contains("edit 1 is updated in run \(story.run)"))
+    #expect(told.output.contains("edit 1 has the verdict updated in run \(story.run)"))
     #expect(!told.output.contains("→"))
     let report = try await world.program(["report"], [story.run])
     #expect(report.status == 0 && report.messages.contains("the values of 2 edits are pruned"))

@@ -75,7 +75,7 @@ import Testing
     #expect(try scene.undoing.plan(run: run).undone.map(\.edit) == [1])
     let story = try await scene.world.program(["explain"], [id])
     #expect(story.output.contains("undelete for edit 1 as ada@example.com: done"))
-    #expect(story.output.contains("edit 1 is undone in run \(undone.run)"))
+    #expect(story.output.contains("edit 1 has the verdict undone in run \(undone.run)"))
 
     // Its device returns the deletion again: that is not new.
     let again = try await scene.night(phone, as: "again.sqlite")

@@ -223,6 +223,6 @@ import Testing
     let undone = try await scene.undo(sent.run)
     let story = try await scene.world.program(["explain"], [id])
     #expect(story.output.contains("grace decided on edit 1: reconcile undo; applied"))
-    #expect(story.output.contains("edit 1 is undone in run \(undone.run)"))
+    #expect(story.output.contains("edit 1 has the verdict undone in run \(undone.run)"))
   }
 }

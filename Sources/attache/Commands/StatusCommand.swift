@@ -10,8 +10,8 @@ struct StatusCommand: Command {
   static let name = "status"
   static let summary = "show open edits, waiting returns, snapshots and the last runs"
   static let discussion = """
-    Reads the ledger and the directories; the org is not contacted. Unconfirmed and refused edits are listed \
-    until a later return or an operator resolves them. --all shows every pipeline that `attache list` lists. --disk \
+    Reads the ledger and the directories; the org is not contacted. An open edit is listed until a \
+    later return or an operator resolves it. --all shows every pipeline that `attache list` lists. --disk \
     shows the disk use by kind and snapshot, and what attache prune would remove.
     """
   static let examples = [

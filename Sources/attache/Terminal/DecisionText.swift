@@ -48,7 +48,7 @@ enum DecisionText {
           + "\(pending.decision.kind.meaning); not applied yet")
     }
     lines.append(
-      "  attache decide \(pipeline) \(edit.number) "
+      "  to decide: attache decide \(pipeline) \(edit.number) "
         + DecisionRule.choices(edit.possible))
     return lines
   }
