@@ -147,7 +147,7 @@ let package = Package(
     tests("SQLite", "SQLite"),
     tests("HTTP", "HTTP", "Crypto", "System"),
     tests("Archive", "Archive"),
-    tests("Crypto", "Crypto"),
+    tests("Crypto", "Crypto", "System"),
     tests("Arguments", "Arguments", "System"),
     tests("SmartStore", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
     tests("Salesforce", "Salesforce", "HTTP", "JSON", "Crypto", "System"),

@@ -22,6 +22,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   case newerFormat(path: String, format: Int)
   /// A file in the bundle does not match the manifest.
   case damaged(path: String, file: String, reason: String)
+  /// The signature of the manifest is missing, damaged or not one of an allowed signer.
+  case signature(SignatureError)
   /// The bundle to write is invalid.
   case invalid(String)
 
@@ -29,7 +31,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   package var isDamage: Bool {
     switch self {
     case .archive(let error): error.kind != .file
-    case .notABundle, .damaged: true
+    case .notABundle, .damaged, .signature: true
     case .sealing(let error): error.isDamage
     case .snapshot(let error): error.isDamage
     case .system, .crypto, .newerFormat, .invalid: false
@@ -49,6 +51,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
       SnapshotError.newerFormat(path: path, format: format).description
     case .damaged(let path, let file, let reason):
       "\(path) is damaged: \(file) \(reason); pack or fetch it again"
+    case .signature(let error): error.description
     case .invalid(let reason): reason
     }
   }
@@ -69,6 +72,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
       throw .sealing(error)
     } catch let error as CryptoError {
       throw .crypto(error)
+    } catch let error as SignatureError {
+      throw .signature(error)
     } catch {
       throw .invalid("\(error)")
     }

@@ -21,14 +21,27 @@ package enum BundleReader {
     }
   }
 
+  /// Reads the exact bytes of the manifest, which a signature is made of.
+  package static func manifestBytes(
+    _ path: String, limits: ArchiveReader.Limits = ofAnySize
+  ) throws(BundleError) -> [UInt8] {
+    try BundleError.mapping {
+      try manifestBytes(of: ArchiveReader(path: path, limits: limits), path)
+    }
+  }
+
   /// Reads the whole bundle and compares every store with the manifest.
+  ///
+  /// `check` gets the exact bytes of the manifest first, and throws if its signature is not
+  /// accepted.
   @discardableResult
   package static func verify(
-    _ path: String, limits: ArchiveReader.Limits = ofAnySize
+    _ path: String, limits: ArchiveReader.Limits = ofAnySize,
+    check: (_ manifest: [UInt8]) throws -> Void = { _ in }
   ) throws(BundleError) -> Manifest {
     try BundleError.mapping {
       let reader = try ArchiveReader(path: path, limits: limits)
-      let manifest = try manifest(of: reader, path)
+      let manifest = try manifest(of: reader, path, check: check)
       var expected = byPath(manifest)
       while let entry = try reader.next() {
         guard let store = expected.removeValue(forKey: entry.name) else {
@@ -151,12 +164,20 @@ package enum BundleReader {
     package let sha256: String
   }
 
-  private static func manifest(of reader: ArchiveReader, _ path: String) throws -> Manifest {
+  private static func manifestBytes(of reader: ArchiveReader, _ path: String) throws -> [UInt8] {
     guard let first = try reader.next(), first.name == Manifest.fileName else {
       throw BundleError.notABundle(
         path: path, reason: "its first file is not \(Manifest.fileName)")
     }
-    let manifest = try Manifest(parsing: reader.readAll(limit: Manifest.longest), path: path)
+    return try reader.readAll(limit: Manifest.longest)
+  }
+
+  private static func manifest(
+    of reader: ArchiveReader, _ path: String, check: (_ manifest: [UInt8]) throws -> Void = { _ in }
+  ) throws -> Manifest {
+    let bytes = try manifestBytes(of: reader, path)
+    try check(bytes)
+    let manifest = try Manifest(parsing: bytes, path: path)
     // A returned store may have grown, and its log is as large as the changes.
     for store in manifest.stores {
       let twice = store.bytes.multipliedReportingOverflow(by: 2)

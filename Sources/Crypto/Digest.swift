@@ -1,7 +1,15 @@
 import CCrypto
 
-/// SHA-256 of bytes and files.
+/// SHA-256 of bytes and files, and SHA-512 of bytes.
 package enum Digest {
+  /// The SHA-512 of `bytes`.
+  package static func sha512(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 64)
+    let result = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha512(), nil)
+    precondition(result == 1, "SHA-512 failed")
+    return digest
+  }
+
   /// The SHA-256 of `bytes`.
   package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var hasher = SHA256Hasher()

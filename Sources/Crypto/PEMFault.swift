@@ -5,7 +5,7 @@ package struct PEMFault: Sendable, Hashable {
   /// The fix; `FILE` stands for the name of the file.
   package let fix: String
 
-  private init(_ message: String, _ fix: String) { (self.message, self.fix) = (message, fix) }
+  init(_ message: String, _ fix: String) { (self.message, self.fix) = (message, fix) }
 
   /// The reason that `bytes` cannot sign a JWT; nil if they can.
   package static func ofKey(_ bytes: [UInt8]) -> PEMFault? {
@@ -71,7 +71,11 @@ package struct PEMFault: Sendable, Hashable {
   }
 
   /// The fault in the PEM text, regardless of its content.
-  private static func ofText(_ bytes: [UInt8], holding label: String) -> PEMFault? {
+  ///
+  /// `file` is the name that a fix suggests for a converted key.
+  static func ofText(
+    _ bytes: [UInt8], holding label: String, file: String = "jwt.key"
+  ) -> PEMFault? {
     if bytes.isEmpty { return PEMFault("is empty", "put the \(label.lowercased()) in it") }
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.contains("-----BEGIN ") else {
@@ -80,7 +84,7 @@ package struct PEMFault: Sendable, Hashable {
           "is binary (DER), not PEM",
           label == "CERTIFICATE"
             ? "openssl x509 -inform DER -in FILE -out FILE.pem converts it to PEM"
-            : "openssl pkey -inform DER -in FILE -out jwt.key converts it to PEM; chmod 600 jwt.key"
+            : "openssl pkey -inform DER -in FILE -out \(file) converts it to PEM; chmod 600 \(file)"
         )
         : PEMFault(
           "is not PEM: no line starts with -----BEGIN \(label)-----",
@@ -107,7 +111,7 @@ package struct PEMFault: Sendable, Hashable {
   }
 
   /// The labels of the PEM blocks, in order.
-  private static func labels(in text: String) -> [String] {
+  static func labels(in text: String) -> [String] {
     text.split(whereSeparator: \.isNewline).compactMap { line in
       guard line.hasPrefix("-----BEGIN "), let end = line.dropFirst(11).firstRange(of: "-----")
       else { return nil }
@@ -116,7 +120,7 @@ package struct PEMFault: Sendable, Hashable {
   }
 
   /// The description of PEM blocks with these labels.
-  private static func words(_ labels: [String]) -> String {
+  static func words(_ labels: [String]) -> String {
     switch labels.first {
     case "CERTIFICATE", "TRUSTED CERTIFICATE": "a certificate"
     case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": "a certificate request"

@@ -7,7 +7,7 @@ import Snapshots
 import System
 
 /// Publishes the newest bundles for file servers: the links `users/<id>/latest/<platform>.<ext>`,
-/// and `bundles.json`, which lists them all.
+/// and `bundles.json`, which lists them all; if the pipeline signs, also their signatures.
 struct BundleIndex {
   /// The name of the list in the pipeline's directory.
   static let fileName = "bundles.json"
@@ -16,6 +16,10 @@ struct BundleIndex {
 
   let data: DataDirectory
   let pipeline: Pipeline
+  /// The environment, for the signing key.
+  let variables: [String: String]
+  /// The signing key; if nil, it is read when the list changes.
+  var signer: ManifestSigner?
 
   private var file: String { data.path + "/" + Self.fileName }
 
@@ -40,6 +44,12 @@ struct BundleIndex {
         let name = bundle.text
         let link = platform.rawValue + "." + bundle.ending
         links.insert(link)
+        if Files.exists(SignatureFile.path(of: place + "/" + name)), pipeline.pack.sign != nil {
+          let signature = SignatureFile.path(of: link)
+          links.insert(signature)
+          try point(
+            signature, to: SignatureFile.path(of: "../\(generation)/\(name)"), in: directory.path)
+        }
         try point(link, to: "../\(generation)/\(name)", in: directory.path)
         let path = "users/\(id)/\(generation)/\(name)"
         let latest = "users/\(id)/\(Self.latest)/\(link)"
@@ -59,9 +69,21 @@ struct BundleIndex {
     let list: JSONValue = [
       "format": 1, "pipeline": .string(pipeline.name), "bundles": .array(entries),
     ]
-    let bytes = list.bytes(pretty: true, sortedKeys: false) + [0x0A]
-    if Files.exists(file), try Files.read(file) == bytes { return }
-    try DurableFile.write(bytes, to: file)
+    try publish(list.bytes(pretty: true, sortedKeys: false) + [0x0A])
+  }
+
+  /// Writes the list and its signature, unless both are there.
+  private func publish(_ bytes: [UInt8]) throws {
+    let isListed = try Files.exists(file) && Files.read(file) == bytes
+    if let sign = pipeline.pack.sign {
+      let isSigned =
+        signer?.hasSigned(bytes, of: file)
+        ?? SignatureFile.isCurrent(bytes, of: file, by: nil, namespace: sign.namespace)
+      if !isSigned { try (signer ?? ManifestSigner(pipeline, variables))?.sign(bytes, of: file) }
+    } else {
+      try Files.remove(SignatureFile.path(of: file))
+    }
+    if !isListed { try DurableFile.write(bytes, to: file) }
   }
 
   private func listed() -> [JSONValue] {
@@ -114,7 +136,10 @@ struct BundleIndex {
   /// Whether a name is that of a link of any pipeline.
   private static func isLinkName(_ name: String) -> Bool {
     Platform.allCases.contains { platform in
-      BundleFormat.allCases.contains { name == "\(platform.rawValue).\($0.rawValue)" }
+      BundleFormat.allCases.contains { format in
+        let link = "\(platform.rawValue).\(format.rawValue)"
+        return name == link || name == SignatureFile.path(of: link)
+      }
     }
   }
 }

@@ -17,7 +17,7 @@ package struct BundleName: Sendable, Hashable {
     (self.platform, self.number, ending) = (platform, number, format.rawValue)
   }
 
-  /// Parses a file name; nil if it is not the name of a bundle.
+  /// Parses a file name; nil if it is not the name of a bundle, but of a signature, for instance.
   package init?(_ name: String) {
     let parts = name.split(separator: ".")
     guard parts.count > 2, parts[1] == Self.word,
@@ -26,6 +26,7 @@ package struct BundleName: Sendable, Hashable {
     let number = Int(parts[2])
     (self.platform, self.number) = (platform, number ?? 1)
     ending = parts.dropFirst(number == nil ? 2 : 3).joined(separator: ".")
+    guard BundleFormat(rawValue: ending) != nil else { return nil }
   }
 
   private static let word = "bundle"

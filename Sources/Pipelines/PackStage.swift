@@ -42,7 +42,9 @@ struct PackStage {
     }
     if run.options.isDryRun { return }
     if let global { try publishCurrent(global, of: SnapshotID.global) }
-    try BundleIndex(data: run.data, pipeline: run.pipeline).write()
+    try BundleIndex(
+      data: run.data, pipeline: run.pipeline, variables: run.variables, signer: run.signer
+    ).write()
   }
 
   /// Whether a generation has no stores and nothing can be packed until the next prime, because it
@@ -142,7 +144,7 @@ struct PackStage {
   ) throws {
     guard
       let wanted = try wantedBundle(record, with: global, platform, username: username)
-    else { return }
+    else { return try signNewest(of: record, platform) }
     var manifest = wanted.manifest
     let existing = wanted.existing
     let directory = run.data.generation(record.generation, of: record.snapshot)
@@ -163,6 +165,10 @@ struct PackStage {
       (stores, globalStores) = (sealed, nil)
     }
     defer { try? Files.remove(sealed) }
+    // Written first, so that no reader finds a bundle without its signature. The name may be that of
+    // a bundle that was signed before the ledger was lost.
+    try Files.remove(SignatureFile.path(of: path))
+    try run.signer?.sign(manifest.bytes, of: path)
     try BundleWriter.pack(
       manifest, storeDirectory: stores, globalDirectory: globalStores, to: path,
       format: run.pipeline.pack.format,
@@ -172,6 +178,16 @@ struct PackStage {
       .bundleWritten(
         snapshot: record.snapshot, username: username, platform: platform.rawValue, path: path,
         bytes: Int(try Files.size(of: path))))
+  }
+
+  /// Signs the newest bundle of a generation, if its signature is missing or has another key.
+  private func signNewest(of record: GenerationRecord, _ platform: Platform) throws {
+    let directory = run.data.generation(record.generation, of: record.snapshot)
+    guard let signer = run.signer, let newest = try BundleName.list(in: directory, platform).last
+    else { return }
+    let path = directory + "/" + newest.text
+    let manifest = try BundleReader.manifestBytes(path)
+    if !signer.hasSigned(manifest, of: path) { try signer.sign(manifest, of: path) }
   }
 
   private func manifest(

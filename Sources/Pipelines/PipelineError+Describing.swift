@@ -36,6 +36,12 @@ extension PipelineError {
         fix:
           "make it a text field of 48 or more characters, unique, an external ID, and visible to "
           + "the users; or remove it from reconcile.correlationField")
+    case BundleError.signature(let error), let error as SignatureError:
+      self.init(.damaged, "bundle.signature", error.message, fix: error.fix)
+    case let error as AllowedSigners.FileFault:
+      self.init(
+        .configuration, "signers", "\(error)",
+        fix: "write lines as attache key make prints them: NAME [OPTIONS] TYPE KEY")
     case let error as BundleError:
       self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
     case let error as SnapshotError:

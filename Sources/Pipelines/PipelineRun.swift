@@ -90,6 +90,8 @@ package struct PipelineRun {
     try LedgerCheck.checkFile(pipeline, ledger, data)
     // Done before the run starts, because no run works without the key.
     let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
+    // Read now, so that no generation is published that could not be signed.
+    let signer = options.stages.contains(.pack) ? try ManifestSigner(pipeline, variables) : nil
     let access = try OrgAccess(
       pipeline, data, variables: variables, mostRequests: options.apiBudget,
       pause: options.retryPause
@@ -103,7 +105,8 @@ package struct PipelineRun {
     let (row, times, resumed) = try await begin(pipeline, data, options, ledger, access)
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
-      times: times, stampKey: stampKey, variables: variables, report: report)
+      times: times, stampKey: stampKey, signer: signer, variables: variables,
+      report: report)
     let run = PipelineRun(context: context)
     report(
       .runStarted(
@@ -288,7 +291,8 @@ package struct PipelineRun {
   private func prune() {
     guard context.pipeline.keep.isAsked else { return }
     do {
-      let work = KeepWork(context.pipeline, context.data, ledger: context.ledger)
+      let work = KeepWork(
+        context.pipeline, context.data, ledger: context.ledger, variables: context.variables)
       context.summary.pruned = try work.obey()
     } catch {
       let words = "expired files could not be removed: \(PipelineError(describing: error).message)"

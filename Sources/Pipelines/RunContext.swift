@@ -39,6 +39,8 @@ final class RunContext {
   private var knownRecoveries: [Recovery]?
   /// The key that signs stamps; nil in a dry run, which signs none.
   private var stampKey: ProvenanceKey?
+  /// The key that signs manifests; nil if the pipeline does not sign, or the run does not pack.
+  let signer: ManifestSigner?
 
   /// The ID of every dry run.
   private static let dryRun = "dry-run"
@@ -51,12 +53,12 @@ final class RunContext {
   init(
     _ pipeline: Pipeline, options: RunOptions, data: DataDirectory, access: OrgAccess,
     ledger: LedgerDatabase, row: RunRow, times: RunTimes, stampKey: ProvenanceKey?,
-    variables: [String: String],
+    signer: ManifestSigner?, variables: [String: String],
     report: @escaping @Sendable (RunEvent) -> Void
   ) {
     (self.pipeline, self.options, self.data, self.access) = (pipeline, options, data, access)
     (self.ledger, self.row, self.stampKey) = (ledger, row, stampKey)
-    self.times = times
+    (self.times, self.signer) = (times, signer)
     (self.variables, self.report) = (variables, report)
     // The entries of a dry run in its copy of the ledger have no lasting ID.
     summary.run = options.isDryRun ? Self.dryRun : row.id

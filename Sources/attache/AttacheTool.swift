@@ -15,6 +15,7 @@ package enum AttacheTool {
       """,
     groups: [
       Note("bundle", "one bundle"),
+      Note("key", "keys that sign bundles"),
       Note("org", "the embedded org"),
       Note("returns", "returned stores: list, show, release, discard"),
       Note("store", "one SmartStore file"),
@@ -30,7 +31,8 @@ package enum AttacheTool {
       ReturnsReleaseCommand.self, ReturnsDiscardCommand.self, ListCommand.self, StatusCommand.self,
       ReportCommand.self, ExplainCommand.self, CheckCommand.self, InitCommand.self,
       BundleInspectCommand.self, BundleVerifyCommand.self,
-      BundleExtractCommand.self, StoreQueryCommand.self, StoreSoupsCommand.self,
+      BundleExtractCommand.self, KeyMakeCommand.self, StoreQueryCommand.self,
+      StoreSoupsCommand.self,
       StoreCheckCommand.self,
       StoreSealCommand.self, StoreUnsealCommand.self,
       SyncRunCommand.self, SyncStatusCommand.self, SyncListCommand.self, SyncDeleteCommand.self,
@@ -53,7 +55,7 @@ package enum AttacheTool {
     HelpSection(
       "run", ["run", "ingest", "reconcile", "prime", "pack", "list", "status", "report", "explain"]),
     HelpSection("returns and decisions", ["returns", "decide", "review"]),
-    HelpSection("stores and bundles", ["store", "bundle", "sync"]),
+    HelpSection("stores and bundles", ["store", "bundle", "key", "sync"]),
     HelpSection("org", ["org", "demo"]),
     HelpSection(
       "setup",

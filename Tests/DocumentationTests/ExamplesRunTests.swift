@@ -40,6 +40,7 @@ import attache
     try scene.run("org seed --data .org --scale 1")
     try scene.run("org seed --data .org --scale 0 --setup setup.json")
     try scene.run("org ca --data .org")
+    try scene.allow(try scene.run("key make sign.key"))
     try scene.serve("org serve --data .org --app field-app=certificate.pem").stop()
     let server = try scene.serve("org serve --data .org --app field-app=app-cert.pem")
     defer { server.stop() }
@@ -56,6 +57,7 @@ import attache
     try scene.keepBundle()
     try scene.run("bundle inspect ios.bundle.zip")
     try scene.run("bundle verify ios.bundle.zip")
+    try scene.run("bundle verify ios.bundle.zip --allowed-signers allowed_signers")
     try scene.run("bundle extract ios.bundle.zip out")
     try scene.run("ingest field-service")
     try scene.run("ingest field-service ada.sqlite")
@@ -223,7 +225,10 @@ final class ExampleScene {
         String(decoding: demo, as: UTF8.self)
           .replacing("\"demo\"", with: "\"field-service\"")
           .replacing("\"pack\"", with: #""notify": { "command": ["/bin/true"] }, "pack""#)
-          .replacing("tar.zst", with: "zip").utf8))
+          .replacing(
+            "\"tar.zst\"",
+            with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#
+          ).utf8))
     try write("userstore.json", Files.read(pipelines + "/demo/userstore.json", limit: 1 << 20))
     let syncs = """
       {"syncs": [
@@ -340,11 +345,19 @@ final class ExampleScene {
 
   private var data: String { directory.file("snapshots/field-service") }
 
-  /// Stores Ada's bundle, and the store in it as her phone returns it.
+  /// Allows the signer of the last line of a text.
+  func allow(_ text: String) throws {
+    let line = try #require(text.split(separator: "\n").last)
+    try DurableFile.write(Array("\(line)\n".utf8), to: directory.file("allowed_signers"))
+  }
+
+  /// Stores Ada's bundle with its signature, and the store in it as her phone returns it.
   func keepBundle() throws {
     let names = try FileManager.default.subpathsOfDirectory(atPath: data).sorted()
     let bundle = try #require(names.first { $0.hasSuffix("/ios.bundle.zip") })
-    try Files.copy(data + "/" + bundle, to: directory.file("ios.bundle.zip"))
+    for ending in ["", ".sig"] {
+      try Files.copy(data + "/" + bundle + ending, to: directory.file("ios.bundle.zip" + ending))
+    }
     let store = try #require(
       StoreFile.all(in: data).first { $0.platform == "ios" && $0.path.contains("/users/") })
     try Files.copy(store.path, to: directory.file("ada.sqlite"))

@@ -179,6 +179,19 @@ extension BrokenConfiguration {
       "a query that lacks a comma",
       #"syncs.json:9:18: syncs[0].target.query: the query has a field alias, which an org refuses: "FirstName LastName"; write a comma between the fields: FirstName, LastName"#,
       .syncs("SELECT Id, LastName FROM", "SELECT Id, FirstName  LastName FROM")),
+    .init(
+      "a signing key that is written in the file, for a namespace with a space",
+      #"""
+      pipeline.json:23:28: pack.sign.key: a secret cannot be written in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}
+      pipeline.json:23:49: pack.sign.namespace: "a b" is not a namespace; use at most 64 letters, digits and . - _ @, or remove it
+      """#,
+      .pipeline(
+        #""limits""#,
+        "\"pack\": {\"sign\": {\"key\": \"AAAA\", \"namespace\": \"a b\"}},\n  \"limits\"")),
+    .init(
+      "signing without a key",
+      #"pipeline.json:23:20: pack.sign: the section sign needs "key"; add "key": {"file": "…"}"#,
+      .pipeline(#""limits""#, "\"pack\": {\"sign\": {}},\n  \"limits\"")),
   ]
 
   /// The end of the stores section, with a second store.

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import JSON
 import LocalOrg
@@ -55,6 +56,10 @@ import Testing
   }
 
   @Test func `the sample of every key runs with paths of this machine`() async throws {
+    let keys = TemporaryDirectory("sign")
+    defer { withExtendedLifetime(keys) {} }
+    let signing = keys.file("sign.key")
+    try DurableFile.write(SigningKey.generate(.p256).pem(), to: signing)
     let world = try World(file: Self.directory + "/samples/pipeline-example.json") { text in
       var text = text
       // The paths of a production machine.
@@ -65,7 +70,7 @@ import Testing
           #""passphrase": \{ "file": "/etc/attache/store.key" \}"#,
           #""passphrase": { "command": ["/bin/echo", "c3RvcmUga2V5"] }"#
         ),
-        (#""settleSeconds": 60"#, #""settleSeconds": 0"#),
+        ("/etc/attache/sign.key", signing), (#""settleSeconds": 60"#, #""settleSeconds": 0"#),
         (#""freeDiskMiB": 2048"#, #""freeDiskMiB": 1"#),
       ] {
         text = text.replacingOccurrences(

@@ -22,7 +22,7 @@ import Testing
     "Pipeline": ["pipeline"], "OrgSettings": ["org"], "BudgetSettings": ["apiBudget"],
     "LoginSettings": ["login"],
     "UserSelection": ["users"], "StoreSettings": ["store", "stores"], "PrimeSettings": ["prime"],
-    "PackSettings": ["pack"], "Seal": ["seal"], "InboxSettings": ["inbox"],
+    "PackSettings": ["pack"], "Seal": ["seal"], "Sign": ["sign"], "InboxSettings": ["inbox"],
     "InboxLimits": ["limits"],
     "ReconcileSettings": ["reconcile"], "ReportSettings": ["report"], "LimitSettings": ["limits"],
     "KeepSettings": ["keep"],

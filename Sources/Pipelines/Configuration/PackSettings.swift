@@ -21,6 +21,14 @@ package struct PackSettings: Sendable, Hashable {
     package var kdfIterations = SQLCipherKey.sdkIterations
   }
 
+  /// How manifests and the list of bundles are signed.
+  package struct Sign: Sendable, Hashable {
+    /// The private key.
+    package var key: SecretSource
+    /// What the signatures are for.
+    package var namespace = SignatureFile.namespace
+  }
+
   /// The archive format.
   package var format = BundleFormat.zip
   /// The compression level; nil for the format's default.
@@ -31,8 +39,10 @@ package struct PackSettings: Sendable, Hashable {
   package var expiresAfterDays = 35
   /// How the stores are sealed; nil for plain stores.
   package var seal: Seal?
+  /// How manifests are signed; nil for no signatures.
+  package var sign: Sign?
 
-  static let keys = ["format", "level", "when", "expiresAfterDays", "seal"]
+  static let keys = ["format", "level", "when", "expiresAfterDays", "seal", "sign"]
 
   init() {}
 
@@ -56,6 +66,24 @@ package struct PackSettings: Sendable, Hashable {
         seal = Seal(method: method, passphrase: passphrase, kdfIterations: rounds)
       }
     }
+    sign = Self.sign(object, in: directory)
+  }
+
+  private static func sign(_ object: ConfigurationObject, in directory: String) -> Sign? {
+    let reader = object.reader
+    guard
+      let node = object.object("sign", known: ["key", "namespace"], what: "the section sign")
+    else { return nil }
+    let key = node.required("key", "{\"file\": \"…\"}").flatMap {
+      reader.secret($0, in: directory)
+    }
+    let namespace = node.text("namespace") ?? SignatureFile.namespace
+    if !SignatureFile.isNamespace(namespace), let text = node["namespace"] {
+      reader.report(
+        text, "\(JSONText.quoted(namespace)) is not a namespace",
+        "use at most 64 letters, digits and . - _ @, or remove it")
+    }
+    return key.map { Sign(key: $0, namespace: namespace) }
   }
 
   /// The validity of a bundle in milliseconds.
@@ -77,6 +105,7 @@ package struct PackSettings: Sendable, Hashable {
           ]
         }
       ),
+      ("sign", sign.map { ["key": $0.key.json, "namespace": .string($0.namespace)] }),
     ])
   }
 }

@@ -3,7 +3,8 @@ import JSON
 import System
 
 extension PipelineReader {
-  /// Reads the files of the login: the private key, and the trusted authorities.
+  /// Reads the files of the login (the private key, and the trusted authorities) and the key that
+  /// signs.
   ///
   /// A fault in a file is a problem. A missing file, or one that only another user may read, is
   /// only a remark, because pipelines are often checked on machines without their secrets.
@@ -14,6 +15,12 @@ extension PipelineReader {
       let bytes = content(of: path, node)
     {
       report(PEMFault.ofKey(bytes), of: path, node)
+      checkAccess(path, node)
+    }
+    if case .file(let path) = pipeline.pack.sign?.key,
+      let node = root["pack"]?["sign"]?["key"]?["file"], let bytes = content(of: path, node)
+    {
+      report(PEMFault.ofSigningKey(bytes), of: path, node)
       checkAccess(path, node)
     }
     if let path = pipeline.org.caFile, let node = root["org"]?["caFile"],

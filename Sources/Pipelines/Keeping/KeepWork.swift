@@ -18,10 +18,13 @@ package struct KeepWork {
 
   /// Opens a pipeline's directory for pruning.
   ///
-  /// The caller must hold the lock.
-  init(_ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase) {
+  /// The caller must hold the lock. The environment is for the key that signs the list of bundles.
+  init(
+    _ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase,
+    variables: [String: String]
+  ) {
     keep = pipeline.keep
-    index = BundleIndex(data: data, pipeline: pipeline)
+    index = BundleIndex(data: data, pipeline: pipeline, variables: variables)
     (self.data, self.ledger) = (data, ledger)
     survey = KeepSurvey(
       data: data, ledger: ledger, pack: pipeline.pack,
@@ -125,7 +128,7 @@ extension KeepWork {
   ///
   /// If the pipeline never ran, there is nothing to remove.
   package static func prune(
-    _ pipeline: Pipeline, root: String, isDryRun: Bool
+    _ pipeline: Pipeline, root: String, isDryRun: Bool, variables: [String: String] = [:]
   ) throws -> KeepPlan {
     let data = DataDirectory(root: root, name: pipeline.name)
     guard Files.exists(data.state) else {
@@ -137,7 +140,7 @@ extension KeepWork {
     let ledger = try data.openLedger(under: lock)
     defer { ledger.close() }
     try LedgerCheck.checkLedger(ledger, data)
-    let work = KeepWork(pipeline, data, ledger: ledger)
+    let work = KeepWork(pipeline, data, ledger: ledger, variables: variables)
     if isDryRun { return try work.plan() }
     do {
       return try work.obey()

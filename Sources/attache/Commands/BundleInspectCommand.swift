@@ -23,32 +23,6 @@ struct BundleInspectCommand: Command {
   }
 }
 
-/// `attache bundle verify`: compares every store of a bundle with its manifest.
-struct BundleVerifyCommand: Command {
-  static let name = "bundle verify"
-  static let summary = "compare every store of a bundle with its manifest"
-  static let examples = [
-    Note("attache bundle verify ios.bundle.zip", "exit status 8 if a store has changed")
-  ]
-  static var parameters: [Parameter<Self>] {
-    [.argument("bundle", "the archive", completes: .files, \.bundle)]
-      + Options.output.map { $0.within(\.options) }
-  }
-
-  var bundle = ""
-  var options = Options()
-
-  func run(_ context: Program) async throws -> ExitStatus {
-    let manifest = try BundleReader.verify(Files.resolved(context.existing(bundle)))
-    if options.json {
-      context.print(.object(["sound": true, "stores": JSONValue(manifest.stores.count)]))
-    } else if !options.quiet {
-      context.print("\(bundle) is valid: \(EventText.count(manifest.stores.count, "store"))")
-    }
-    return .done
-  }
-}
-
 /// `attache bundle extract`: unpacks a bundle after verifying it.
 struct BundleExtractCommand: Command {
   static let name = "bundle extract"

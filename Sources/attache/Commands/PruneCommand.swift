@@ -33,7 +33,8 @@ struct PruneCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
     let read = try call.read()
-    let plan = try KeepWork.prune(read, root: call.root(of: read), isDryRun: dryRun)
+    let plan = try KeepWork.prune(
+      read, root: call.root(of: read), isDryRun: dryRun, variables: context.variables)
     if options.json {
       context.print(plan.json(read.name, isDone: !dryRun))
     } else if !options.quiet {
