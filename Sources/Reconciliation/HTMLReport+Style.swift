@@ -145,9 +145,8 @@ extension HTMLReport {
     --tint:0%;--written:#1f6a3d;--settled:#4c586a;--waiting:#7d5200;--attention:#a42a23;\
     --mark:#fff3d6;--link:#1d4f91}
     body{font-size:10.5pt}section{border:0;padding:0;margin:0 0 1.2rem}
-    tr,li,h3,.where,.reason,figure{break-inside:avoid}\
-    .fields tr{break-inside:auto}\
-    h2,h3,h3+.where,caption,thead,.quiet,.decide>p{break-after:avoid}\
+    article,tr,li,figure{break-inside:avoid}tbody tr:first-child{break-before:avoid}\
+    h2,h3,caption,thead,.quiet{break-after:avoid}\
     .tools,button,details:not([open]){display:none}.tag{padding:0 .55rem 0 0}\
     .edits article{content-visibility:visible}tfoot{display:table-row-group}
     .bar,.tag,.legend li::before{-webkit-print-color-adjust:exact;print-color-adjust:exact}a{text-decoration:none}}

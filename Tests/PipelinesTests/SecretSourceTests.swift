@@ -58,8 +58,8 @@ import Testing
       ("while :; do echo s3cret; done", "wrote more than 64 KiB"),
       ("while :; do echo s3cret >&2; done", "wrote more than 64 KiB"),
       ("head -c 65537 /dev/zero | tr '\\0' a", "wrote more than 64 KiB"),
-      ("exec sleep 600", "did not finish within 1 seconds"),
-      ("exec sleep 600 >&- 2>&-", "did not finish within 1 seconds"),
+      ("exec sleep 600", "did not finish within 1 second and"),
+      ("exec sleep 600 >&- 2>&-", "did not finish within 1 second and"),
     ]
     for (script, words) in cases {
       let source = SecretSource.command(["/bin/sh", "-c", script])

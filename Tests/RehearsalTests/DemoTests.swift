@@ -152,7 +152,10 @@ import Testing
       let lines = StoryText.lines(story, pipeline.report.reportMask)
       let text = lines.joined(separator: "\n")
       #expect(text.contains("edit \(number) came back in "), "\(text)")
-      #expect(lines.contains { $0.contains("edit \(number) is ") && $0.contains(" in run ") })
+      #expect(
+        lines.contains {
+          $0.contains("edit \(number) has the verdict ") && $0.contains(" in run ")
+        })
       let kinds = story.events.map(\.kind)
       expectOrder(story.events, text)
       for kind in kinds {
