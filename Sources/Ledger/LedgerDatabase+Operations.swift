@@ -332,6 +332,15 @@ extension LedgerDatabase {
     try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
   }
 
+  /// Whether a create was sent for an edit of this record, which therefore existed before.
+  package func isRecreated(recordID: String) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
+      WHERE e.record_id = \(recordID) AND o.action = 'create' LIMIT 1
+      """) != nil
+  }
+
   /// Whether a record is known to be one that a device created, and so cannot be another user's.
   ///
   /// A change by attache shows this if the device was issued the record before any create with an

@@ -218,7 +218,7 @@ extension Reconciler {
     let state = state
     var resolver = InDoubtResolver(
       reader: access, quietWindowSeconds: options.quietWindowSeconds
-    ) { try state.isClaimed(recordID: $0) }
+    ) { try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0) }
     resolver.inFlight = options.inFlight
     return resolver
   }

@@ -333,6 +333,21 @@ import Testing
       ])
   }
 
+  @Test func `a lost recreation is not found in the deleted record that it replaces`() async {
+    var setup = HistorySetup(
+      overwrites: true, strict: true, quietSeconds: 0, visitKey: .correlation,
+      phones: Self.phones(android: [false, false, false]))
+    (setup.across, setup.cuts, setup.concurrency) = (.firstWins, true, 4)
+    await expectHolds(
+      649_300_058, setup,
+      [
+        .edit(phone: 1, soup: 0, pick: 65, field: 44, .number, isTooLong: false),
+        .editAgain(phone: 1, field: 11),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: true)),
+        .returnStore(phone: 1), .run(.reconcile, Self.held),
+      ])
+  }
+
   /// The first write is held, or lost if there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }
