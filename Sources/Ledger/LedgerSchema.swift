@@ -264,7 +264,7 @@ package enum LedgerSchema {
     CREATE INDEX decision_of_edit ON decision (edit_id);
 
     CREATE TRIGGER decision_moves BEFORE UPDATE OF state ON decision WHEN OLD.state <> 'pending'
-    BEGIN SELECT RAISE(ABORT, 'a decision that is carried out stays as it is'); END;
+    BEGIN SELECT RAISE(ABORT, 'an applied decision cannot change'); END;
     """
 
   /// The recoveries: each time that the ledger was put back into use without a record of what was
