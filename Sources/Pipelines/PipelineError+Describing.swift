@@ -121,9 +121,8 @@ extension PipelineError {
     case .limit:
       (kind, code) = (.tryLater, "org.limit")
       fix =
-        error.code == APIBudget.code
-        ? "raise org.apiBudget or --api-budget, or \(Self.afterWindow)"
-        : Self.afterWindow
+        error.code == APIBudget.runCode
+        ? "raise --api-budget (or org.apiBudget.perRun), and \(Self.goesOnText)" : Self.afterWindow
     case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
     case .authentication:
       (kind, code) = (.authentication, "org.login")

@@ -251,8 +251,8 @@ enum SummaryText {
       lines.append("\(heading)\(EventText.count(total, "edit")):")
       for verdict in Verdict.allCases {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
-        let step =
-          DecisionRule.nextStep(of: verdict, in: summary.called).map { "  → \($0)" } ?? ""
+        let next = summary.steps[verdict] ?? DecisionRule.nextStep(of: verdict, in: summary.called)
+        let step = next.map { "  → \($0)" } ?? ""
         lines.append("  \(pad(count, 6))  \(verdict.rawValue, verdict.style)\(step)")
       }
     }
