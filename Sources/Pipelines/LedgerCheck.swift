@@ -185,7 +185,7 @@ package enum LedgerCheck {
         (try? LedgerDatabase.pipelineFile(ofLedger: other.state)) == path
       else { continue }
       let former = (try? LedgerDatabase.pipelineName(ofLedger: other.state)) ?? name
-      if former != pipeline.name { throw renamed(pipeline, from: former, other) }
+      if former != pipeline.name { throw renamed(pipeline, from: former, other, root: root) }
       if !isRestoring { throw putAside(pipeline, data, other, root: root) }
     }
   }
@@ -200,7 +200,7 @@ package enum LedgerCheck {
   }
 
   private static func renamed(
-    _ pipeline: Pipeline, from name: String, _ other: DataDirectory
+    _ pipeline: Pipeline, from name: String, _ other: DataDirectory, root: String
   ) -> PipelineError {
     PipelineError(
       .configuration, "pipeline.renamed",
@@ -210,7 +210,7 @@ package enum LedgerCheck {
         "as \(pipeline.name) it would start without data, and leave behind the open edits, the returns "
         + "and the phones with bundles of \(name)",
       fix: "write \"name\": \"\(name)\" again, because phones' bundles have that name; or move "
-        + "\(other.path) away to start without data")
+        + "\(other.path) out of \(root) to start without data")
   }
 
   private static func putAside(

@@ -67,9 +67,13 @@ import Testing
       #expect(missing.messages.contains("\(directory.file(name)) is missing"))
       #expect(offline.messages.contains("\(directory.file(name)) is missing"))
     }
+    try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
+    let both = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    for part in ["\(directory.file("ca.pem")) is not PEM", "\(directory.file("jwt.key")) is missing"] {
+      #expect(both.status == 4 && both.messages.contains(part), "\(both.everything)")
+    }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))
-    try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
     let wrong = try await ProgramRun.blocking(["check", directory.file("first.json")])
     #expect(wrong.status == 4)
     #expect(
@@ -91,7 +95,9 @@ import Testing
     let run = try await ProgramRun.blocking(["check", file, "--offline-secrets"])
     #expect(run.status == 0)
     #expect(
-      run.messages.contains("is named first and its file pipeline-minimal"), "\(run.messages)")
+      run.messages.contains(
+        "commands use the file name, pipeline-minimal, but the data is stored in first/; give both the same name"
+      ), "\(run.messages)")
   }
 
   @Test(arguments: [("field", Int32(0)), ("office", 5)])

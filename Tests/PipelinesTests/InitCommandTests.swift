@@ -156,8 +156,14 @@ import Testing
         [
           "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
           "SELECT Id, Username FROM User",
-        ], 4,
-        "integration user"
+        ], 2,
+        "give --integration-user USERNAME"
+      ),
+      (
+        [
+          "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
+          "SELECT Id FROM User",
+        ], 2, "the user who lists users; select Id and Username in --users-query"
       ),
     ]
     for (words, status, part) in cases {

@@ -182,7 +182,7 @@ import Testing
     let header = try await world.program(["decide"], ["--file", table])
     #expect(header.status == 4, "\(header.everything)")
     #expect(
-      header.messages.contains(#"a column "decison" and no column decision"#),
+      header.messages.contains(#"a column "decison" and no column "decision""#),
       "\(header.everything)")
     let list = try await world.program(["decide"], ["--list"])
     #expect(list.output.contains(#"device "device", server "office""#), "\(list.output)")

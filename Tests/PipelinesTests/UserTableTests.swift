@@ -84,6 +84,17 @@ import Testing
     #expect(ran.messages.contains(table))
   }
 
+  @Test func `a table named by a string is a problem that shows the form`() throws {
+    let reader = ConfigurationReader(file: "p.json")
+    let node = try #require(reader.parse(Array(#"{"csv": "u.csv"}"#.utf8)))
+    _ = reader.object(node, known: ["csv"], what: "users").flatMap {
+      UserSelection($0, in: "")
+    }
+    #expect(
+      reader.sorted.map(\.fix).first?.hasPrefix(
+        #"write {"file": "u.csv", "username": "Username"}"#) == true)
+  }
+
   @Test func `a table without the column is a problem at the key that names it`() async throws {
     try DurableFile.write(Array("User\nada@example.com\n".utf8), to: table)
     let checked = try await check()
