@@ -43,7 +43,8 @@ extension PipelineError {
         .configuration, "signers", "\(error)",
         fix: "write lines as attache key make prints them: NAME [OPTIONS] TYPE KEY")
     case let error as BundleError:
-      self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
+      self.init(
+        error.isDamage ? .damaged : .failed, "bundle", error.description, fix: error.fix)
     case let error as SnapshotError:
       self.init(error.isDamage ? .damaged : .failed, "snapshot", error.description)
     case let error as MarkedDirectory.Foreign: self.init(error)

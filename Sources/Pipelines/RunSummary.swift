@@ -35,6 +35,8 @@ package struct RunSummary: Sendable {
   package var open: [Verdict: Int] = [:]
   /// The number of other items that need review, by kind.
   package var waiting: [Finding.Kind: Int] = [:]
+  /// The skipped users, with a note if an earlier run skipped them.
+  package var skipped: [String] = []
   /// The directory of the report; nil if there was nothing to report.
   package var report: String?
   /// The snapshots primed.

@@ -104,6 +104,14 @@ struct InitOptions: Sendable {
           "give one of --target-org, --key-file, --client-secret-file, --refresh-token-file and --token-file"
       )
     }
+    for (option, file) in [
+      ("--key-file", keyFile), ("--client-secret-file", secretFile),
+      ("--refresh-token-file", refreshFile), ("--token-file", tokenFile),
+    ] {
+      if let file, !Files.exists(program.absolute(file)) {
+        throw UsageError("there is no file \(file)", hint: "correct \(option)")
+      }
+    }
     var login = LoginSettings(method: method)
     login.alias = alias
     login.integrationUser = integrationUser

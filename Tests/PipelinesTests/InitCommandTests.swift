@@ -149,6 +149,7 @@ import Testing
       ),
       (["--key-env", "ATTACHE_JWT_KEY", "--object", "Account"], 2, "--user USERNAME"),
       (["--object", "Account", "--user", "ada@example.com"], 2, "a login is needed"),
+      (["--key-file", "/no/key", "--object", "Account"], 2, "correct --key-file"),
       (Self.jwt, 2, "--object"),
       (Self.jwt + ["--from", store], 2, "the app's sync file is missing"),
       (Self.jwt + ["--from", store, broken], 4, "\(broken):"),

@@ -102,7 +102,7 @@ import Testing
     #expect(told.status == 0, "\(told.everything)")
     #expect(
       told.output.contains(
-        "next: \(world.pipeline.file), whose runs these were, still exists and has the same name"))
+        "next: remove or rename \(world.pipeline.file), which has the same name"))
     let refused = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
     #expect(refused.status == 4 && refused.everything.contains("pipeline.twice"))
     // As the message suggested.

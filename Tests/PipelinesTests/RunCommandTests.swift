@@ -265,6 +265,7 @@ import Testing
     (["statsu", "p"], "status"), (["run", "p", "--dry-rnu"], "--dry-run"),
     (["reconcile", "retry", "p"], "attache decide PIPELINE --retry"),
     (["org", "serve", "--port", "70000"], "65535"),
+    (["org", "serve", "--app", "x"], "write ID=CERT.pem"),
     (["ingest", "--as", "005/1", "ada.sqlite"], "PIPELINE or FILE is missing"),
     (["ingest", "p", "--as", "005/1", "a", "b"], "attache ingest PIPELINE --as 005/1 FILE"),
   ])

@@ -213,7 +213,7 @@ struct DecideCommand: Command {
       context.print(.array(open.map { $0.json(decisions.shown, pipeline: called) }))
       return .done
     }
-    if open.isEmpty, !options.quiet { context.print("no open edits") }
+    if open.isEmpty, !options.quiet { context.print(decisions.nothingRan ?? "no open edits") }
     for edit in open {
       for line in DecisionText.lines(edit, decisions.shown, called) { context.print(styled: line) }
     }

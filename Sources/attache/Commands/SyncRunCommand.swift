@@ -37,7 +37,7 @@ struct SyncRunCommand: Command {
     [
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
       .option(
-        "name", "NAME", "a sync to run; several are run in this order", commas: true, \.names),
+        "name", "NAMES", "syncs to run, in this order", commas: true, \.names),
       .flag("all", "run all named syncs, sync ups first", \.all),
       .option(
         "config", "FILE", "the sync file", completes: .files, \.config),
