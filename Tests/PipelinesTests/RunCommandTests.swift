@@ -245,6 +245,15 @@ import Testing
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
+  @Test func `a query of users that the org refuses is reported at its position`() async throws {
+    let world = try World()
+    try world.rewrite("IsActive = true AND", "IsActve = true AND")
+    let run = try await world.program(["run"])
+    #expect(run.status == 4, "\(run.everything)")
+    #expect(run.messages.contains("\(world.pipeline.file):15:14"), "\(run.everything)")
+    #expect(run.messages.contains("correct users.query in"), "\(run.everything)")
+  }
+
   @Test func `if the file lists users, an unknown one is refused without the org`() async throws {
     let world = try World {
       $0.replacing(

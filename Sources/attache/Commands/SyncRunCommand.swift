@@ -72,7 +72,7 @@ struct SyncRunCommand: Command {
     guard names.isEmpty == all else {
       throw UsageError(
         names.isEmpty ? "no sync is named" : "--name and --all exclude each other",
-        hint: "give --name NAME for each, or --all")
+        hint: "give --name NAMES, or --all")
     }
     if replace, config == nil {
       throw UsageError("--replace needs the new definitions", hint: "give --config FILE")
