@@ -47,7 +47,8 @@ struct RunReport {
     if run.summary.open.values.contains(where: { $0 > 0 }) {
       run.summary.findings.insert(.unsettledEdits)
     }
-    (run.summary.waiting, run.summary.skipped) = ([:], [])
+    run.summary.waiting = [:]
+    run.summary.skipped = []
     for finding in try run.ledger.openFindings() {
       run.summary.waiting[finding.kind, default: 0] += 1
       if finding.kind == .userSkipped {

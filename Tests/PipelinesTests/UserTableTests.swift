@@ -85,14 +85,12 @@ import Testing
   }
 
   @Test func `a table named by a string is a problem that shows the form`() throws {
-    let reader = ConfigurationReader(file: "p.json")
-    let node = try #require(reader.parse(Array(#"{"csv": "u.csv"}"#.utf8)))
-    _ = reader.object(node, known: ["csv"], what: "users").flatMap {
-      UserSelection($0, in: "")
-    }
+    let text = String(decoding: try Files.read(file), as: UTF8.self)
+      .replacing(#"{ "file": "users.csv", "username": "Username" }"#, with: #""users.csv""#)
+    try DurableFile.write(Array(text.utf8), to: file)
     #expect(
-      reader.sorted.map(\.fix).first?.hasPrefix(
-        #"write {"file": "u.csv", "username": "Username"}"#) == true)
+      PipelineFile.reading(path: file).problems.first?.fix.hasPrefix(
+        #"write {"file": "users.csv", "username": "Username"}"#) == true)
   }
 
   @Test func `a table without the column is a problem at the key that names it`() async throws {

@@ -182,7 +182,9 @@ struct DecisionFileTests {
           "5: the rows of edit 2 contradict each other", "6: this row names no field",
           "7: the column value does not name a record",
         ])
-    #expect(problems("a,b\n1,2\n") == [#"1: the table has no column "number" and no column "decision""#])
+    #expect(
+      problems("a,b\n1,2\n")
+        == [#"1: the table has no column "number" and no column "decision""#])
     #expect(problems("") == ["0: the file is empty"])
   }
 

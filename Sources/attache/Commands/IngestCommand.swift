@@ -44,8 +44,8 @@ struct IngestCommand: Command {
     if files.count != 1 {
       throw UsageError(
         files.isEmpty ? "PIPELINE or FILE is missing" : "--as applies to one file",
-        hint: "write attache ingest PIPELINE --as \(identity) FILE: one pipeline, and the file that "
-          + "lost its stamp")
+        hint: "write attache ingest PIPELINE --as \(identity) FILE, with the file that lost "
+          + "its stamp")
     }
   }
 
