@@ -77,12 +77,13 @@ import Testing
     let place = world.directory.path
     for word in ["demo", "pipelines/demo.json", world.pipeline.file] {
       let list = try await attache(["decide", word, "--list"], in: place)
-      #expect(list.output.contains("  attache decide demo 1 --take device"), "\(word)")
+      #expect(list.output.contains("to decide: attache decide demo 1 --take device"), "\(word)")
     }
     // Next to the file its name finds it, and nowhere else.
     let beside = try await attache(
       ["decide", "demo.json", "--list"], in: place + "/pipelines")
-    #expect(beside.output.contains("  attache decide \(world.pipeline.file) 1 --take device"))
+    #expect(
+      beside.output.contains("to decide: attache decide \(world.pipeline.file) 1 --take device"))
   }
 
   @Test func `printed commands name the data directory of the call`() async throws {
@@ -91,7 +92,7 @@ import Testing
     try DurableFile.rename(world.root, to: data)
     let list = try await attache(["decide", world.pipeline.file, "--list", "--data", data])
     let line = try #require(list.output.split(separator: "\n").last { $0.contains("attache ") })
-    let command = try #require(line.split(separator: ", ").first).drop { $0 == " " }
+    let command = try #require(line.firstMatch(of: /attache [^,]*/)?.0)
     #expect(command.contains(" --data '\(data)' 1 --take device"))
     let dry = try await pasted(command + " --dry-run")
     #expect(dry.output.contains("reconcile: update accounts "), "\(dry.everything)")
