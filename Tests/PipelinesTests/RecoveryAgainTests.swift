@@ -92,6 +92,8 @@ import Testing
   }
 
   @Test func `a recovery with another pipeline file names the next run's refusal`() async throws {
+    let none = try await world.program(["recover"], ["--from", "/no/backup"])
+    #expect(none.status == 2 && none.messages.contains("correct --from"), "\(none.everything)")
     let backup = try await world.runAndBackUp()
     let copy = world.directory.file("pipelines/copy.json")
     try Files.copy(world.pipeline.file, to: copy)
