@@ -38,7 +38,17 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// One sentence: the fault, the file and what to do.
+  /// The fix for a damaged bundle; nil for other faults.
+  package var fix: String? {
+    switch self {
+    case .damaged: "copy it again; if it is still damaged, pack it again"
+    case .archive where isDamage: "copy it again; if it is still damaged, pack it again"
+    case .notABundle: "name a bundle that attache pack has written, or copy it again"
+    default: nil
+    }
+  }
+
+  /// One sentence: the fault and the file.
   package var description: String {
     switch self {
     case .archive(let error): error.description
@@ -50,7 +60,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .newerFormat(let path, let format):
       SnapshotError.newerFormat(path: path, format: format).description
     case .damaged(let path, let file, let reason):
-      "\(path) is damaged: \(file) \(reason); pack or fetch it again"
+      "\(path) is damaged: \(file) \(reason)"
     case .signature(let error): error.description
     case .invalid(let reason): reason
     }

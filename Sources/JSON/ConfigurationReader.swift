@@ -101,7 +101,7 @@ package final class ConfigurationReader {
     guard case .number(let literal) = node.content else {
       let isDigits = node.string.flatMap(Int.init)
       wrongType(
-        node, "a whole number", isDigits.map { "write \($0) without quotes" } ?? "write digits")
+        node, "a whole number", isDigits.map { "write \($0) without quotes" } ?? Self.numberFix)
       return nil
     }
     guard let int = Int(literal), range.contains(int) else {
@@ -113,6 +113,8 @@ package final class ConfigurationReader {
     }
     return int
   }
+
+  private static let numberFix = "write a number without quotes, such as 60"
 
   package func bool(_ node: JSONNode) -> Bool? {
     if let bool = node.bool { return bool }

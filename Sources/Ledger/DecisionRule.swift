@@ -79,18 +79,38 @@ package enum DecisionRule {
   /// `EDIT` stands for an edit's number. The possible arguments depend on the edit, so all that
   /// apply to some edit with the verdict are listed.
   package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
-    var kinds = possible(Subject(verdict: verdict, operation: .update, hasRecord: true))
-    // A decision that only a new record accepts goes before its nearest alternative.
-    var place = kinds.endIndex
-    for kind in possible(Subject(verdict: verdict, operation: .create, hasRecord: false)).reversed()
-    {
-      if let known = kinds.firstIndex(of: kind) {
-        place = known
-      } else {
-        kinds.insert(kind, at: place)
+    let kinds = [(EditOperation.update, true), (.create, false)].map { operation, hasRecord in
+      possible(Subject(verdict: verdict, operation: operation, hasRecord: hasRecord))
+    }
+    return step(verdict, union(kinds), "\(pipeline) EDIT")
+  }
+
+  /// What an operator should do about some edits with a verdict: only what is possible for one of
+  /// them, with its number if there is only one.
+  package static func nextStep(
+    of verdict: Verdict, for edits: [(number: Int64, subject: Subject)], in pipeline: String
+  ) -> String? {
+    guard let first = edits.first else { return nextStep(of: verdict, in: pipeline) }
+    let place = edits.count == 1 ? String(first.number) : "EDIT"
+    return step(verdict, union(edits.map { possible($0.subject) }), "\(pipeline) \(place)")
+  }
+
+  /// The decisions that are in any of the lists.
+  ///
+  /// A decision that only a later list has goes before its nearest alternative.
+  private static func union(_ lists: [[Decision.Kind]]) -> [Decision.Kind] {
+    var kinds = lists.first ?? []
+    for list in lists.dropFirst() {
+      var place = kinds.endIndex
+      for kind in list.reversed() {
+        if let known = kinds.firstIndex(of: kind) {
+          place = known
+        } else {
+          kinds.insert(kind, at: place)
+        }
       }
     }
-    return step(verdict, kinds, "\(pipeline) EDIT")
+    return kinds
   }
 
   private static func step(

@@ -91,6 +91,25 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
+  /// The edits that a run left unresolved with a verdict, and their facts, in order of arrival;
+  /// empty if there are more than `limit`.
+  package func editsLeft(
+    by run: String, _ verdict: Verdict, limit: Int
+  ) throws -> [(number: Int64, subject: DecisionRule.Subject)] {
+    let numbers = try connection.all(
+      """
+      SELECT e.id FROM outcome x JOIN edit e ON e.id = x.edit_id
+      WHERE x.run_id = \(run) AND x.verdict = \(verdict) AND e.verdict = x.verdict
+        AND \(Self.isUnsettledEdit)
+      ORDER BY e.id LIMIT \(limit + 1)
+      """
+    ).compactMap { $0[0].integer }
+    if numbers.count > limit { return [] }
+    return try numbers.compactMap { number in
+      try decidable(number).map { (number: number, subject: $0.subject) }
+    }
+  }
+
   /// Records an operator's decisions and reopens the edits for the next run, in one transaction.
   ///
   /// Each decision replaces a pending one. Throws `DecisionRefusal` if a decision is not possible,

@@ -143,8 +143,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       "The reason names the fields that stay: change them in the org by hand if they must be undone"
     case .notUndone: "Read the reason, and change in the org by hand what must still be undone"
     case .notInFieldList:
-      "If the field should be sent, add it to the field list of the sync up: later edits are sent with it, and this "
-        + "edit is sent with it once its row is saved again"
+      "If the field should be sent, add it to the field list of the sync up; later edits will then include the "
+        + "field, and this edit is sent only after the device saves the record again"
     case .conflict: "Compare the values and decide"
     case .deviceConflict:
       "Decide which device is right: its edit is sent, and the others are discarded"

@@ -43,7 +43,8 @@ extension IngestStage {
       try RunReport(run: run).noteQuarantined(taken)
       report(
         .returnQuarantined(
-          name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
+          name: name, code: refusal.code.rawValue,
+          reason: "\(refusal.sentence); \(fix(refusal, outcome))"))
     case .left(let refusal):
       run.summary.returns.left += 1
       try run.note(
@@ -57,6 +58,13 @@ extension IngestStage {
         .returnLeft(
           name: name, code: refusal.code.rawValue, reason: "\(refusal.sentence); \(refusal.fix)"))
     }
+  }
+
+  /// The fix of a quarantined return as it is printed.
+  private func fix(_ refusal: Refusal, _ outcome: ReturnOutcome) -> String {
+    ReturnFix.text(
+      refusal.fix, pipeline: run.pipeline.called, name: outcome.name,
+      path: TakenReturn(directory: outcome.path)?.path)
   }
 
   /// Runs the work on one return and turns its errors into a refusal of that return.

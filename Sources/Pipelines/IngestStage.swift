@@ -55,11 +55,19 @@ struct IngestStage {
       fix: "name a store file or a bundle")
   }
 
+  /// The error for a named directory.
+  private static func notAFile(_ path: String) -> PipelineError {
+    PipelineError(
+      .configuration, "ingest.directory", "the file to ingest is a directory", location: path,
+      fix: "name the file itself")
+  }
+
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
     guard !run.options.files.isEmpty else {
       return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.hasStoodStill)
     }
     return try run.options.files.map { path in
+      if Files.isDirectory(path) { throw Self.notAFile(path) }
       guard let candidate = try inbox.candidate(named: path) else {
         throw Self.missing(path)
       }

@@ -65,16 +65,18 @@ package enum LedgerCheck {
       let directory = SnapshotDirectory(path: data.snapshot(id))
       guard let current = try directory.current() else { continue }
       if (current.epoch, current.run) <= (epoch, run) { continue }
+      let isRecovered = state != nil && current.epoch > epoch
       throw behind(
         state, data,
-        "\(directory.path)/current was written by run \(current.run) of epoch "
-          + "\(current.epoch), and ", "the ledger knows \(run) of epoch \(epoch)")
+        "\(directory.path)/current was written "
+          + (isRecovered ? "after a recovery, and " : "by run \(current.run), and "),
+        isRecovered ? "the ledger is from before it" : "the ledger knows runs up to \(run)")
     }
     let asked = try state?.lastOrgTime()
     if let last = try data.lastReport(beyond: run, since: asked) {
       throw behind(
         state, data, "\(data.reports)/\(last.name) belongs to run \(last.run), and ",
-        "the ledger knows \(run)")
+        "the ledger knows runs up to \(run)")
     }
     // A return is moved there only after the ledger has it.
     for directory in try PipelineReturns.directories(in: data.done)
@@ -113,9 +115,9 @@ package enum LedgerCheck {
     lost: String = "the ledger that belongs to these snapshots",
     _ recovery: String = "attache recover PIPELINE"
   ) -> PipelineError {
-    PipelineError(
-      .configuration, behindCode,
-      "the ledger is older than what was published or sent: edits of devices could be sent twice",
+    let fault = state == nil ? "missing" : "older than what was published or sent"
+    return PipelineError(
+      .configuration, behindCode, "the ledger is \(fault): edits of devices could be sent twice",
       location: data.state, reason: found + (state == nil ? "there is no ledger" : known),
       fix:
         "restore \(lost); if it is lost, \(recovery) continues without it: what may have been sent "
@@ -185,7 +187,7 @@ package enum LedgerCheck {
         (try? LedgerDatabase.pipelineFile(ofLedger: other.state)) == path
       else { continue }
       let former = (try? LedgerDatabase.pipelineName(ofLedger: other.state)) ?? name
-      if former != pipeline.name { throw renamed(pipeline, from: former, other) }
+      if former != pipeline.name { throw renamed(pipeline, from: former, other, root: root) }
       if !isRestoring { throw putAside(pipeline, data, other, root: root) }
     }
   }
@@ -200,7 +202,7 @@ package enum LedgerCheck {
   }
 
   private static func renamed(
-    _ pipeline: Pipeline, from name: String, _ other: DataDirectory
+    _ pipeline: Pipeline, from name: String, _ other: DataDirectory, root: String
   ) -> PipelineError {
     PipelineError(
       .configuration, "pipeline.renamed",
@@ -210,7 +212,7 @@ package enum LedgerCheck {
         "as \(pipeline.name) it would start without data, and leave behind the open edits, the returns "
         + "and the phones with bundles of \(name)",
       fix: "write \"name\": \"\(name)\" again, because phones' bundles have that name; or move "
-        + "\(other.path) away to start without data")
+        + "\(other.path) out of \(root) to start without data")
   }
 
   private static func putAside(

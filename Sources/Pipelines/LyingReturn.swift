@@ -1,4 +1,5 @@
 import JSON
+import Returns
 import System
 
 /// A return, or a file that could become one, with its location.
@@ -43,6 +44,10 @@ package struct LyingReturn: Sendable {
   package var shortDigest: String? { sha256.map { String($0.prefix(12)) } }
   /// Its path; nil if the file is gone.
   package var path: String?
+  /// The path of the file itself, which may be in a directory at `path`; nil if the file is gone.
+  package var file: String? {
+    path.map { path in TakenReturn(directory: path)?.path ?? path }
+  }
   /// Its size in bytes.
   package var bytes: Int64 = 0
   /// When it reached this state, in ms since 1970.

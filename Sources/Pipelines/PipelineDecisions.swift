@@ -215,6 +215,11 @@ package struct PipelineDecisions: Sendable {
 
   // MARK: errors
 
+  /// The message if nothing has run in the data directory; nil if there is a ledger.
+  package var nothingRan: String? {
+    Files.exists(data.state) ? nil : "nothing has run in \(data.path)"
+  }
+
   private var noLedger: PipelineError {
     PipelineError(
       .configuration, "decide.no-ledger", "\(pipeline.name) has no edits: it never ran",

@@ -43,7 +43,8 @@ extension PipelineError {
         .configuration, "signers", "\(error)",
         fix: "write lines as attache key make prints them: NAME [OPTIONS] TYPE KEY")
     case let error as BundleError:
-      self.init(error.isDamage ? .damaged : .failed, "bundle", error.description)
+      self.init(
+        error.isDamage ? .damaged : .failed, "bundle", error.description, fix: error.fix)
     case let error as SnapshotError:
       self.init(error.isDamage ? .damaged : .failed, "snapshot", error.description)
     case let error as MarkedDirectory.Foreign: self.init(error)
@@ -121,9 +122,8 @@ extension PipelineError {
     case .limit:
       (kind, code) = (.tryLater, "org.limit")
       fix =
-        error.code == APIBudget.code
-        ? "raise org.apiBudget or --api-budget, or \(Self.afterWindow)"
-        : Self.afterWindow
+        error.code == APIBudget.runCode
+        ? "raise --api-budget (or org.apiBudget.perRun), and \(Self.goesOnText)" : Self.afterWindow
     case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
     case .authentication:
       (kind, code) = (.authentication, "org.login")

@@ -74,8 +74,22 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     let nearest = Spelling.nearest(name, among: names.filter { local($0) == local(name) })
     self.init(
       .usage, "users.unknown", "\(name) is not a user of the pipeline", location: pipeline.file,
-      fix: nearest.map { "did you mean \($0)?" } ?? "name a user selected by \"users\"")
+      fix: nearest.map { "did you mean \($0)?" } ?? Self.nameUser(names, near: name))
   }
+
+  /// The fix for an unknown user: the pipeline's users, the most similar names first.
+  private static func nameUser(_ names: [String], near name: String) -> String {
+    if names.isEmpty { return "name a user selected by \"users\"" }
+    let first = name.lowercased().first
+    let alike = names.filter { $0.lowercased().first == first }
+    let listed = (alike + names.filter { !alike.contains($0) }).prefix(mostNamed)
+    let more = names.count - listed.count
+    return "name a user of the pipeline: \(listed.joined(separator: ", "))"
+      + (more > 0 ? " or one of \(more) more" : "")
+  }
+
+  /// The number of users that a message lists.
+  private static let mostNamed = 5
 
   /// The four parts on one line.
   package var description: String {

@@ -214,6 +214,11 @@ package struct PipelineReturns: Sendable {
     }
     if let other = try find(word).first {
       error.reason = "\(other.name) is not in quarantine; its state: \(other.state.words)"
+      if inQuarantine, other.state == .taken {
+        error.fix =
+          "attache ingest \(pipeline.called) validates it; if it is refused again, it can be discarded"
+        return error
+      }
     }
     if chosen.isEmpty {
       error.fix =

@@ -113,8 +113,15 @@ struct PipelineUsers {
   static func users(
     ofQuery soql: String, of pipeline: Pipeline, as session: Session
   ) async throws -> [SnapshotUser] {
+    let records: [JSONValue]
+    do throws(OrgError) {
+      records = try await session.queryAllRecords(soql)
+    } catch {
+      guard error.kind.isRefusal, pipeline.users.source == .query(soql) else { throw error }
+      throw refused(error, pipeline)
+    }
     var users: [SnapshotUser] = []
-    for record in try await session.queryAllRecords(soql) {
+    for record in records {
       guard let id = record["Id"]?.string.flatMap({ RecordID($0) }),
         let username = record["Username"]?.string
       else {
@@ -125,6 +132,19 @@ struct PipelineUsers {
       users.append(SnapshotUser(id: id.text18, username: username))
     }
     return users.filter { !pipeline.users.leavesOut($0.username) }
+  }
+
+  /// The error for a `users.query` that the org refuses, at its position in the file.
+  private static func refused(_ error: OrgError, _ pipeline: Pipeline) -> PipelineError {
+    var place = pipeline.file
+    if let bytes = try? Files.read(place, limit: PipelineFile.limitBytes),
+      let node = JSONNode.read(bytes).node?["users"]?["query"]
+    {
+      place += ":\(node.line):\(node.column)"
+    }
+    return PipelineError(
+      .configuration, "users.query", "the org refused users.query", location: place,
+      reason: error.message, fix: "correct users.query in \(pipeline.file)")
   }
 
   /// Looks up the IDs of users who need no login because all share one view.

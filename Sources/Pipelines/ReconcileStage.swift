@@ -43,11 +43,24 @@ struct ReconcileStage {
       }
     }
     if let presumed { return try plan(result, presumed, since: before) }
+    try adviseOnOpenEdits()
     if result.interruption == nil { try await learnNames() }
     try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)
     // Written at once, because the following stages may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
   }
+
+  /// Notes the next step for each verdict of the edits that this run left open.
+  private func adviseOnOpenEdits() throws {
+    for verdict in run.summary.verdicts.keys where !verdict.isSettled {
+      let edits = try run.ledger.editsLeft(by: run.row.id, verdict, limit: Self.mostAdvised)
+      run.summary.steps[verdict] = DecisionRule.nextStep(
+        of: verdict, for: edits, in: run.pipeline.called)
+    }
+  }
+
+  /// The number of edits of one verdict up to which only their own decisions are listed.
+  private static let mostAdvised = 100
 
   /// Updates the users' names if this run also primes, so that a renamed user sends under the new
   /// name at once.

@@ -48,8 +48,13 @@ struct RunReport {
       run.summary.findings.insert(.unsettledEdits)
     }
     run.summary.waiting = [:]
+    run.summary.skipped = []
     for finding in try run.ledger.openFindings() {
       run.summary.waiting[finding.kind, default: 0] += 1
+      if finding.kind == .userSkipped {
+        let earlier = finding.run == run.row.id ? "" : ", in an earlier run"
+        run.summary.skipped.append((finding.text("username") ?? finding.subject) + earlier)
+      }
       switch finding.kind {
       case .userSkipped: run.summary.findings.insert(.skippedUser)
       case .incomplete: run.summary.findings.insert(.incompleteData)

@@ -29,10 +29,14 @@ package struct RunSummary: Sendable {
   package var edits = (found: 0, new: 0, known: 0)
   /// The number of processed edits by verdict.
   package var verdicts: [Verdict: Int] = [:]
+  /// What an operator should do about the edits that the run left open, by verdict.
+  package var steps: [Verdict: String] = [:]
   /// The number of open edits at the end of the run, including those of earlier runs, by verdict.
   package var open: [Verdict: Int] = [:]
   /// The number of other items that need review, by kind.
   package var waiting: [Finding.Kind: Int] = [:]
+  /// The skipped users, with a note if an earlier run skipped them.
+  package var skipped: [String] = []
   /// The directory of the report; nil if there was nothing to report.
   package var report: String?
   /// The snapshots primed.

@@ -32,7 +32,8 @@ package enum DecisionFile {
   ) throws(Problems) -> [DecisionRequest] {
     let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
     var requests: [DecisionRequest] = []
-    if first == UInt8(ascii: "{") {
+    // The header of a table begins with neither.
+    if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
       requests = JSONDecisions(reader: reader).requests(bytes)
     } else {
       requests = CSVDecisions(reader: reader).requests(bytes)
@@ -53,13 +54,17 @@ private struct JSONDecisions {
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
     let known = ["$schema", "format", "decisions"]
     guard let node = reader.parse(bytes) else { return [] }
-    let names = node.members?.map(\.name) ?? []
+    guard let members = node.members else {
+      reader.wrongType(node, "an object", "write \(DecisionFile.form)")
+      return []
+    }
+    let names = members.map(\.name)
     if Spelling.nearest("decisions", among: names) == nil, !Set(names).isSubset(of: known) {
       // The keys of another kind of file would each be a problem.
       reader.report(
         "this is not a file of decisions: it has no \"decisions\"",
-        "name a report's conflicts.csv with the column decision filled in, or JSON with "
-          + "\"decisions\": [ … ]")
+        "name a report's conflicts.csv with the column decision filled in, or write "
+          + DecisionFile.form)
       return []
     }
     guard let file = reader.object(node, known: known, what: "the decisions") else { return [] }
@@ -67,11 +72,11 @@ private struct JSONDecisions {
       reader.report(format, "this version does not support the format", "write 1")
     }
     guard let list = file["decisions"] else {
-      reader.report(node, "the decisions are missing", "write \"decisions\": [ … ]")
+      reader.report(node, "the decisions are missing", "write \(DecisionFile.form)")
       return []
     }
     guard let elements = list.array else {
-      reader.wrongType(list, "an array", "write the decisions in brackets: [ … ]")
+      reader.wrongType(list, "an array", "write \(DecisionFile.form)")
       return []
     }
     return elements.compactMap(request)
@@ -187,7 +192,7 @@ private struct CSVDecisions {
     let misspelt = misspelt(header, names)
     guard let number = index(of: .number), let decision = index(of: .decision) else {
       let missing = [ConflictColumn.number, .decision].filter { index(of: $0) == nil }
-        .map(\.rawValue).filter { !misspelt.contains($0) }
+        .map(\.rawValue).filter { !misspelt.contains($0) }.map { JSONText.quoted($0) }
       if !missing.isEmpty {
         reader.add(
           1, 1, "", "the table has no column \(missing.joined(separator: " and no column "))",
@@ -242,7 +247,8 @@ private struct CSVDecisions {
     where !known.contains(where: { $0.lowercased() == names[place] }) {
       guard let nearest = Spelling.nearest(name, among: free) else { continue }
       reader.add(
-        1, 1, "", "the table has a column \(JSONText.quoted(name)) and no column \(nearest)",
+        1, 1, "",
+        "the table has a column \(JSONText.quoted(name)) and no column \(JSONText.quoted(nearest))",
         "name it \(nearest)")
       free.removeAll { $0 == nearest }
       found.insert(nearest)
@@ -341,6 +347,8 @@ private struct CSVDecisions {
 }
 
 extension DecisionFile {
+  /// An example of the JSON form.
+  package static let form = #"{"decisions": [{"edit": 1, "decision": "device"}]}"#
   fileprivate static let undoText = "undo takes a run, so it cannot be in a file of decisions"
   fileprivate static let undoFix = "attache reconcile undo PIPELINE RUN EDIT"
 }

@@ -95,7 +95,7 @@ package enum StoryText {
     _ write: RecordEvent.Write, _ edit: String, _ story: RecordStory, _ options: ReportMask
   ) -> String {
     var text = "\(write.action) for \(edit) as \(write.sender)"
-    if write.isPresumed { text += ", looked up since the ledger was recovered" }
+    if write.isPresumed { text += ", which a run before the recovery may have sent" }
     if !write.fields.isEmpty { text += " (\(write.fields.sorted().joined(separator: ", ")))" }
     if write.attempts > 1 { text += ", sent \(write.attempts) times" }
     switch write.state {
@@ -138,7 +138,9 @@ package enum StoryText {
 
   private static func change(_ field: FieldDifference, _ options: ReportMask) -> String {
     var text = "\(field.name): "
-    if field.base != nil { text += value(field.base, of: field.name, options) + " → " }
+    if field.base != nil, field.base != field.device {
+      text += value(field.base, of: field.name, options) + " → "
+    }
     text += value(field.device, of: field.name, options)
     if let entered = field.entered {
       text += "; entered: " + value(entered, of: field.name, options)

@@ -40,14 +40,14 @@ extension Demo {
       "the decisions became \(result.verdicts)")
     try expectIncluded(pipeline)
     if keepsOpen {
-      say("Three edits stay open. The new bundles carry them back to their phones.")
+      say("Three edits stay open. The new bundles redeliver them to their phones.")
       return
     }
     try installNewest(result, DataDirectory(root: places.snapshots, name: pipeline.name), org)
     say(
-      "No edit is open any more, and the three phones install their new bundles over the stores they"
+      "No edits are open. Each of the three phones can install its new bundle over its store, because"
     )
-    say("returned: the bundles contain no open edits.")
+    say("the bundle contains the results of all edits that the phone returned.")
   }
 
   /// Checks that each phone may install its newest bundle over its last return, and that the bundle
@@ -153,7 +153,7 @@ extension Demo {
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
     say(
-      "Two are a device conflict, and are decided side by side on the page that one command serves:"
+      "Two are the two sides of one device conflict, decided side by side on the review page:"
     )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(

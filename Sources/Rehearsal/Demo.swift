@@ -225,7 +225,7 @@ package struct Demo {
     for verdict in Verdict.allCases {
       let (count, played) = (result.verdicts[verdict] ?? 0, day.expected[verdict] ?? 0)
       guard count > 0 || played > 0 else { continue }
-      let mark = count == played ? "as played" : "but \(played) played"
+      let mark = count == played ? "as expected" : "expected \(played)"
       say("  \(pad(count)) \(verdict.rawValue) (\(mark))")
       expect(
         count == played,
@@ -258,10 +258,8 @@ package struct Demo {
         removed == expected.removed,
         "\(snapshot.username): \(CountText.of(removed, "record", "was", "were")) removed")
     }
-    say("  \(CountText.of(summary.bundles.count, "new bundle")); they include the returns:")
-    say(
-      "  the resolved edits, and each open edit with its reason in the row, so the phones may install"
-    )
+    say("  \(CountText.of(summary.bundles.count, "new bundle")), which the phones can install:")
+    say("  each contains the results of the returned edits, and each open edit with its reason")
     try expectIncluded(pipeline)
   }
 

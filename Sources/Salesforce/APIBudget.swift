@@ -5,8 +5,10 @@ package struct APIBudget: Sendable, Hashable {
   /// The percentage of the org's daily requests that is left for other users.
   package var leaveForOthersPercent: Int
 
-  /// The error code for an exhausted budget; no org returns it.
+  /// The error code if no request is left for this client; no org returns it.
   package static let code = "API_BUDGET"
+  /// The error code if the run's own budget is exhausted; no org returns it.
+  package static let runCode = "RUN_BUDGET"
 
   package init(perRun: Int? = nil, leaveForOthersPercent: Int = 10) {
     self.perRun = perRun
@@ -25,6 +27,11 @@ package struct APIBudget: Sendable, Hashable {
       usage.maximum / 100 * leaveForOthersPercent
       + usage.maximum % 100 * leaveForOthersPercent / 100
     return usage.maximum - reserve
+  }
+
+  /// The error code of a refusal after `made` requests.
+  package func code(made: Int) -> String {
+    perRun.map { made >= $0 } == true ? Self.runCode : Self.code
   }
 
   /// The reason that no further request is allowed; nil if one is.

@@ -105,18 +105,18 @@ package final class OrgConnection: Sendable {
 
   /// Counts a request before it is sent; throws if the budget does not allow it.
   func admit(_ kind: RequestKind, _ name: String, _ identity: String) throws(OrgError) {
-    let refusal = state.withLock { state -> String? in
+    let refusal = state.withLock { state -> (code: String, reason: String)? in
       // Logins do not count against an org's limit, and a run must be able to finish properly.
       let counts = kind != .token && kind != .versions
       if counts, let refusal = budget.refusal(made: state.made, usage: state.usage) {
-        return refusal
+        return (budget.code(made: state.made), refusal)
       }
       if counts { state.made += 1 }
       state.counts[RequestCount.Key(kind: kind, identity: identity), default: 0] += 1
       return nil
     }
     if let refusal {
-      throw OrgError(.limit, code: APIBudget.code, message: refusal, request: name)
+      throw OrgError(.limit, code: refusal.code, message: refusal.reason, request: name)
     }
   }
 

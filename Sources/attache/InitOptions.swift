@@ -104,6 +104,14 @@ struct InitOptions: Sendable {
           "give one of --target-org, --key-file, --client-secret-file, --refresh-token-file and --token-file"
       )
     }
+    for (option, file) in [
+      ("--key-file", keyFile), ("--client-secret-file", secretFile),
+      ("--refresh-token-file", refreshFile), ("--token-file", tokenFile),
+    ] {
+      if let file, !Files.exists(program.absolute(file)) {
+        throw UsageError("there is no file \(file)", hint: "correct \(option)")
+      }
+    }
     var login = LoginSettings(method: method)
     login.alias = alias
     login.integrationUser = integrationUser
@@ -140,12 +148,30 @@ struct InitOptions: Sendable {
 
   /// Returns the selection of users: the named ones, or the single user of the login.
   func selection(_ login: LoginSettings) throws(UsageError) -> UserSelection.Source {
-    if let usersQuery { return .query(usersQuery) }
+    if let usersQuery {
+      try check(usersQuery, login)
+      return .query(usersQuery)
+    }
     if !users.isEmpty { return .list(users) }
     guard login.method == .jwt else { return .loginUser }
     throw UsageError(
       "a login by JWT needs a user name",
       hint: "give --user USERNAME, or --users-query SOQL")
+  }
+
+  /// Throws if `--users-query` cannot list users, before a file with that fault is written.
+  private func check(_ query: String, _ login: LoginSettings) throws(UsageError) {
+    let fault = UserSelection.fault(ofQuery: query)
+    let isUnnamed = login.method == .jwt && login.integrationUser == nil
+    let hints: [String?] = [
+      isUnnamed ? "give --integration-user USERNAME, the user who lists users" : nil,
+      fault == nil ? nil : "select Id and Username in --users-query",
+    ]
+    let needed = hints.compactMap(\.self)
+    if needed.isEmpty { return }
+    throw UsageError(
+      fault?.message ?? "--users-query needs the integration user",
+      hint: needed.joined(separator: "; "))
   }
 }
 

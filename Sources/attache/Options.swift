@@ -28,7 +28,8 @@ struct Options: Sendable {
   private static var data: Parameter<Options> {
     .option(
       "data", "DIR",
-      "data directory (default: $ATTACHE_DATA, or ../snapshots; for /etc/attache, /var/lib/attache)",
+      "data directory (default: $ATTACHE_DATA, or ../snapshots relative to the pipeline file's "
+        + "directory; for /etc/attache, /var/lib/attache)",
       completes: .directories, \.data
     ).shared
   }

@@ -251,19 +251,28 @@ enum SummaryText {
       lines.append("\(heading)\(EventText.count(total, "edit")):")
       for verdict in Verdict.allCases {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
-        let step =
-          DecisionRule.nextStep(of: verdict, in: summary.called).map { "  → \($0)" } ?? ""
+        let next = summary.steps[verdict] ?? DecisionRule.nextStep(of: verdict, in: summary.called)
+        let step = next.map { "  → \($0)" } ?? ""
         lines.append("  \(pad(count, 6))  \(verdict.rawValue, verdict.style)\(step)")
       }
     }
     let open = summary.open.values.reduce(0, +)
     if open > 0 { lines.append("open, from all runs: \(EventText.count(open, "edit"))") }
     for kind in Finding.Kind.allCases {
-      if let count = summary.waiting[kind], count > 0 { lines.append("\(name(kind)): \(count)") }
+      guard let count = summary.waiting[kind], count > 0 else { continue }
+      let who = kind == .userSkipped ? skipped(summary.skipped) : ""
+      lines.append("\(name(kind)): \(count)\(who)")
     }
     for command in summary.confirm { lines.append("to send what a guard holds: \(command)") }
     if let report = summary.report { lines.append("report: \(report)") }
     return lines
+  }
+
+  /// The names of skipped users in parentheses, of many only the first.
+  private static func skipped(_ users: [String]) -> String {
+    if users.isEmpty { return "" }
+    let more = users.count > 5 ? "; …" : ""
+    return " (\(users.prefix(5).joined(separator: "; "))\(more))"
   }
 
   /// One line about the items that need review; nil if there are none.

@@ -42,7 +42,7 @@ import Testing
     #"{"count": "3"}"#:
       "1:11: count: this must be a whole number, not a string; write 3 without quotes",
     #"{"count": true}"#:
-      "1:11: count: this must be a whole number, not true or false; write digits",
+      "1:11: count: this must be a whole number, not true or false; write a number without quotes, such as 60",
     #"{"count": 2.5}"#:
       "1:11: count: 2.5 is out of range; write a whole number of at least 1 and at most 9",
     #"{"count": 10}"#:
@@ -84,7 +84,7 @@ import Testing
     #expect(
       said == [
         #"f:1:2: cuont: it has no key "cuont"; did you mean "count"?"#,
-        "f:1:11: cuont: this must be a whole number, not a string; write digits",
+        "f:1:11: cuont: this must be a whole number, not a string; write a number without quotes, such as 60",
       ])
   }
 

@@ -101,7 +101,7 @@ extension BrokenConfiguration {
       .pipeline(#""limits""#, "\"prime\": {\"ghosts\": {\"maxDeletes\": 10}},\n  \"limits\"")),
     .init(
       "a share that is none",
-      #"pipeline.json:23:43: reconcile.maxChanges.deletes: "110%" is not a percentage; write "10%""#,
+      #"pipeline.json:23:43: reconcile.maxChanges.deletes: "110%" must be from 0% to 100%; write "10%""#,
       .pipeline(
         #""limits""#, "\"reconcile\": {\"maxChanges\": {\"deletes\": \"110%\"}},\n  \"limits\"")),
     .init(

@@ -67,9 +67,14 @@ import Testing
       #expect(missing.messages.contains("\(directory.file(name)) is missing"))
       #expect(offline.messages.contains("\(directory.file(name)) is missing"))
     }
+    try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
+    let both = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    for (name, fault) in [("ca.pem", "is not PEM"), ("jwt.key", "is missing")] {
+      #expect(
+        both.messages.contains("\(directory.file(name)) \(fault)"), "\(both.everything)")
+    }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))
-    try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
     let wrong = try await ProgramRun.blocking(["check", directory.file("first.json")])
     #expect(wrong.status == 4)
     #expect(
@@ -91,7 +96,9 @@ import Testing
     let run = try await ProgramRun.blocking(["check", file, "--offline-secrets"])
     #expect(run.status == 0)
     #expect(
-      run.messages.contains("is named first and its file pipeline-minimal"), "\(run.messages)")
+      run.messages.contains(
+        "commands use the file name, pipeline-minimal, but the data is stored in first/; give both the same name"
+      ), "\(run.messages)")
   }
 
   @Test(arguments: [("field", Int32(0)), ("office", 5)])

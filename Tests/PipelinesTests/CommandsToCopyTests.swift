@@ -43,7 +43,7 @@ import Testing
     let run = try await attache(["run", file, "--only", "ingest"])
     #expect(run.status == 3)
     let again = try await attache(["decide", file, "1", "--retry", "--now"])
-    #expect(again.output.contains("attache decide '\(file)' EDIT "), "\(again.everything)")
+    #expect(again.output.contains("attache decide '\(file)' 1 "), "\(again.everything)")
     let ledger = try #require(try world.data.ledgerIfThere())
     defer { ledger.close() }
     let name = try #require(try ledger.latestRun(of: try Files.list(world.data.reports)))

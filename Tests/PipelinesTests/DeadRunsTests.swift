@@ -45,6 +45,17 @@ import Testing
     #expect(next.exitStatus == .needsAttention)
   }
 
+  @Test func `without a report, an interrupted run is named with the call that resumes it`()
+    async throws
+  {
+    try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
+    let run = try latest().id
+    let report = try await world.program(["report"])
+    #expect(report.status == 0)
+    #expect(report.output.contains("run \(run) was interrupted"), "\(report.everything)")
+    #expect(report.output.contains("is resumed by attache run "), "\(report.everything)")
+  }
+
   @Test func `an interrupted stage is repeated by the next run`() async throws {
     try await world.runFieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }

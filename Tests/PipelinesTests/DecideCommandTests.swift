@@ -27,7 +27,8 @@ import Testing
   @Test func `open edits are listed with their values and possible decisions`() async throws {
     let none = try await decide("1", "--discard")
     #expect(none.status == 4 && none.messages.contains("decide.no-ledger"))
-    #expect(try await decide("--list").output == "no open edits\n")
+    #expect(
+      try await decide("--list").output == "nothing has run in \(scene.world.data.path)\n")
     let id = try await scene.conflict()
     let list = try await decide("--list")
     #expect(list.status == 0)

@@ -149,6 +149,7 @@ import Testing
       ),
       (["--key-env", "ATTACHE_JWT_KEY", "--object", "Account"], 2, "--user USERNAME"),
       (["--object", "Account", "--user", "ada@example.com"], 2, "a login is needed"),
+      (["--key-file", "/no/key", "--object", "Account"], 2, "correct --key-file"),
       (Self.jwt, 2, "--object"),
       (Self.jwt + ["--from", store], 2, "the app's sync file is missing"),
       (Self.jwt + ["--from", store, broken], 4, "\(broken):"),
@@ -156,8 +157,14 @@ import Testing
         [
           "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
           "SELECT Id, Username FROM User",
-        ], 4,
-        "integration user"
+        ], 2,
+        "give --integration-user USERNAME"
+      ),
+      (
+        [
+          "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
+          "SELECT Id FROM User",
+        ], 2, "the user who lists users; select Id and Username in --users-query"
       ),
     ]
     for (words, status, part) in cases {

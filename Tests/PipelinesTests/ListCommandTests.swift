@@ -49,6 +49,16 @@ import Testing
     #expect(one.status == 2, "\(one.everything)")
   }
 
+  @Test func `without pipelines, both commands say where they looked`() async throws {
+    let empty = TemporaryDirectory("no-pipelines")
+    for words in [["list"], ["status", "--all"]] {
+      let run = try await ProgramRun.blocking(
+        words, shell: "cd '\(empty.path)' && exec \"$@\"")
+      #expect(run.status == 0, "\(words): \(run.everything)")
+      #expect(run.messages.contains("no pipelines in pipelines and /etc/attache"), "\(words)")
+    }
+  }
+
   @Test func `a data directory that does not exist is an error of the whole list`() async throws {
     let world = try World()
     for words in [["list"], ["status", "--all"]] {

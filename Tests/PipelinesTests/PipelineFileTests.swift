@@ -63,8 +63,18 @@ import Testing
     }
     #expect(
       error?.description
-        == "/nowhere/pipeline-minimum.json: there is no pipeline \"pipeline-minimum\"; "
+        == "/nowhere/pipeline-minimum.json: there is no pipeline \"pipeline-minimum\" in /nowhere; "
         + "name the file by its path")
+  }
+
+  @Test func `a file that is not JSON is one problem`() throws {
+    let directory = TemporaryDirectory("pipeline")
+    for text in ["Id,Name\n1,\"x\"\n", "SQLite format 3"] {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: directory.file("bad.csv")))
+      #expect(
+        PipelineFile.reading(path: directory.file("bad.csv")).problems.map(\.message)
+          == ["this is not a pipeline file (JSON)"])
+    }
   }
 
   @Test func `a missing file has its own error, with the nearest name`() {

@@ -51,6 +51,20 @@ import Testing
     #expect(run.status == 2 && run.messages.contains("is a directory"), "\(run.everything)")
   }
 
+  @Test func `a file in the working directory is named by ./, and must be a pipeline`()
+    async throws
+  {
+    try DurableFile.write(Array("Id,Name\n".utf8), to: directory.file("bad.csv"))
+    for (word, part) in [
+      ("bad.csv", "write ./bad.csv"), ("./bad.csv", "this is not a pipeline file (JSON)"),
+      (".", #"there is no pipeline "." in pipelines or /etc/attache"#),
+    ] {
+      let run = try await ProgramRun.blocking(
+        ["run", word], shell: "cd '\(directory.path)' && exec \"$@\"")
+      #expect(run.status == 4 && run.messages.contains(part), "\(run.everything)")
+    }
+  }
+
   @Test func `a file named as a directory is status 2 in every command`() async throws {
     let world = try World()
     try await world.run(.prime)
@@ -182,7 +196,7 @@ import Testing
     let header = try await world.program(["decide"], ["--file", table])
     #expect(header.status == 4, "\(header.everything)")
     #expect(
-      header.messages.contains(#"a column "decison" and no column decision"#),
+      header.messages.contains(#"a column "decison" and no column "decision""#),
       "\(header.everything)")
     let list = try await world.program(["decide"], ["--list"])
     #expect(list.output.contains(#"device "device", server "office""#), "\(list.output)")

@@ -30,7 +30,9 @@ import Testing
     #expect(try await run().findings == [.skippedUser])
     #expect(try open() == [.userSkipped])
     world.server.faults.removeAll()
-    #expect(try await run { $0.users = ["ada@example.com"] }.exitStatus == .needsAttention)
+    let later = try await run { $0.users = ["ada@example.com"] }
+    #expect(later.exitStatus == .needsAttention)
+    #expect(later.skipped == ["\(ben), in an earlier run"])
     #expect(try open() == [.userSkipped])
     #expect(try await run { $0.users = [ben] }.exitStatus == .done)
     #expect(try open() == [])

@@ -92,6 +92,8 @@ import Testing
   }
 
   @Test func `a recovery with another pipeline file names the next run's refusal`() async throws {
+    let none = try await world.program(["recover"], ["--from", "/no/backup"])
+    #expect(none.status == 2 && none.messages.contains("correct --from"), "\(none.everything)")
     let backup = try await world.runAndBackUp()
     let copy = world.directory.file("pipelines/copy.json")
     try Files.copy(world.pipeline.file, to: copy)
@@ -102,7 +104,7 @@ import Testing
     #expect(told.status == 0, "\(told.everything)")
     #expect(
       told.output.contains(
-        "next: \(world.pipeline.file), whose runs these were, still exists and has the same name"))
+        "next: remove or rename \(world.pipeline.file), which has the same name"))
     let refused = try await ProgramRun.blocking(["run"] + arguments, variables: world.variables)
     #expect(refused.status == 4 && refused.everything.contains("pipeline.twice"))
     // As the message suggested.

@@ -109,7 +109,7 @@ import Testing
     ].joined()
     #expect(
       stories.contains(
-        "looked up since the ledger was recovered (LastName, Title): unknown whether it was sent"
+        "which a run before the recovery may have sent (LastName, Title): unknown whether it was sent"
       ), "\(stories)"
     )
     #expect(!stories.contains("no answer came back"), "\(stories)")

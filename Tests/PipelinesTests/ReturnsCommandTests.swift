@@ -81,6 +81,8 @@ import Testing
     // Not fixed yet.
     #expect(try await world.program(["returns", "release"], ["ada.sqlite"]).status == 0)
     #expect(try await list()["ada.sqlite"]?["state"] == "taken")
+    let early = try await world.program(["returns", "discard"], ["ada.sqlite"])
+    #expect(early.status == 4 && early.messages.contains("if it is refused again"))
     #expect(try await world.runAsWritten([.ingest, .reconcile]).returns.quarantined == 1)
     try world.rewrite(#"["bundle"]"#, #"["store"]"#)
     let digest = try #require(try await list()["ada.sqlite"]?["sha256"]?.string)

@@ -44,6 +44,8 @@ import Testing
     let runs = try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id)
     let told = try await world.program(["ingest"], [world.directory.file("none.sqlite")])
     #expect(told.status == 4 && told.messages.contains("the file to ingest does not exist"))
+    let folder = try await world.program(["ingest"], [world.directory.path])
+    #expect(folder.status == 4 && folder.messages.contains("name the file itself"))
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).runs.map(\.id) == runs)
   }
 
@@ -243,6 +245,15 @@ import Testing
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
 
+  @Test func `a query of users that the org refuses is reported at its position`() async throws {
+    let world = try World()
+    try world.rewrite("IsActive = true AND", "IsActve = true AND")
+    let run = try await world.program(["run"])
+    #expect(run.status == 4, "\(run.everything)")
+    #expect(run.messages.contains("\(world.pipeline.file):"), "\(run.everything)")
+    #expect(run.messages.contains("correct users.query in"), "\(run.everything)")
+  }
+
   @Test func `if the file lists users, an unknown one is refused without the org`() async throws {
     let world = try World {
       $0.replacing(
@@ -263,6 +274,9 @@ import Testing
     (["statsu", "p"], "status"), (["run", "p", "--dry-rnu"], "--dry-run"),
     (["reconcile", "retry", "p"], "attache decide PIPELINE --retry"),
     (["org", "serve", "--port", "70000"], "65535"),
+    (["org", "serve", "--app", "x"], "write ID=CERT.pem"),
+    (["ingest", "--as", "005/1", "ada.sqlite"], "PIPELINE or FILE is missing"),
+    (["ingest", "p", "--as", "005/1", "a", "b"], "attache ingest PIPELINE --as 005/1 FILE"),
   ])
   func `a usage error is status 2, with a correction`(words: [String], hint: String) async throws {
     let run = try await ProgramRun.blocking(words)

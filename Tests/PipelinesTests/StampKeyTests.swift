@@ -161,7 +161,7 @@ import Testing
       #expect(said.status == 4, "\(command): \(said.everything)")
       #expect(said.everything.contains("pipeline.renamed"))
       #expect(said.everything.contains("write \"name\": \"demo\" again"))
-      #expect(said.everything.contains(world.data.path))
+      #expect(said.everything.contains("move \(world.data.path) out of \(world.root) to start"))
     }
     let checked = try await ProgramRun.blocking(
       ["check", world.pipeline.file], variables: ["ATTACHE_DATA": world.root])

@@ -84,6 +84,15 @@ import Testing
     #expect(ran.messages.contains(table))
   }
 
+  @Test func `a table named by a string is a problem that shows the form`() throws {
+    let text = String(decoding: try Files.read(file), as: UTF8.self)
+      .replacing(#"{ "file": "users.csv", "username": "Username" }"#, with: #""users.csv""#)
+    try DurableFile.write(Array(text.utf8), to: file)
+    #expect(
+      PipelineFile.reading(path: file).problems.first?.fix.hasPrefix(
+        #"write {"file": "users.csv", "username": "Username"}"#) == true)
+  }
+
   @Test func `a table without the column is a problem at the key that names it`() async throws {
     try DurableFile.write(Array("User\nada@example.com\n".utf8), to: table)
     let checked = try await check()

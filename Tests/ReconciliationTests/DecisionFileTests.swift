@@ -59,6 +59,10 @@ struct DecisionFileTests {
     #expect(problems("{\"decisions\": {}}") == ["1: this must be an array, not an object"])
     #expect(problems("{}") == ["1: the decisions are missing"])
     #expect(
+      problems(#"[{"edit": 1, "decision": "device"}]"#)
+        == ["1: this must be an object, not an array"])
+    #expect((try? read(DecisionFile.form))?.first?.choice == .whole(.device))
+    #expect(
       problems(#"{"format": 1, "name": "demo", "stores": []}"#)
         == ["0: this is not a file of decisions: it has no \"decisions\""])
     #expect(
@@ -178,7 +182,9 @@ struct DecisionFileTests {
           "5: the rows of edit 2 contradict each other", "6: this row names no field",
           "7: the column value does not name a record",
         ])
-    #expect(problems("a,b\n1,2\n") == ["1: the table has no column number and no column decision"])
+    #expect(
+      problems("a,b\n1,2\n")
+        == [#"1: the table has no column "number" and no column "decision""#])
     #expect(problems("") == ["0: the file is empty"])
   }
 

@@ -89,6 +89,29 @@ struct DecisionRuleTests {
         ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --retry or --discard.") == true)
   }
 
+  @Test func `the advice for known edits names only their decisions, and a single number`() {
+    func step(_ edits: (Int64, EditOperation, Bool)...) -> String? {
+      DecisionRule.nextStep(
+        of: .failed,
+        for: edits.map { number, operation, hasRecord in
+          (
+            number: number,
+            subject: DecisionRule.Subject(
+              verdict: .failed, operation: operation, hasRecord: hasRecord)
+          )
+        },
+        in: "demo")
+    }
+    #expect(
+      step((7, .update, true))?.hasSuffix(
+        ": attache decide demo 7 --set FIELD=VALUE, --retry or --discard.") == true)
+    #expect(
+      step((7, .update, true), (8, .delete, true))?.hasSuffix(
+        ": attache decide demo EDIT --set FIELD=VALUE, --retry or --discard.") == true)
+    #expect(step((7, .update, true), (8, .create, false))?.contains("--record ID") == true)
+    #expect(step() == DecisionRule.nextStep(of: .failed, in: "demo"))
+  }
+
   @Test func `a refusal names the possible decisions`() {
     func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
       DecisionRule.refusal(

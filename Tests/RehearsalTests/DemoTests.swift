@@ -29,14 +29,14 @@ import Testing
     for command in pasted { #expect(command.works, "\(command)") }
 
     let told = lines.withLock { $0 }
-    let played = told.filter { $0.hasSuffix("(as played)") }
+    let played = told.filter { $0.hasSuffix("(as expected)") }
     #expect(
-      played.map { $0.drop { $0 == " " }.dropLast(" (as played)".count) } == [
+      played.map { $0.drop { $0 == " " }.dropLast(" (as expected)".count) } == [
         "3 created", "1 updated", "1 deleted", "1 already in org", "1 not in field list",
         "1 conflict",
         "2 device conflict", "1 deleted on server", "1 not visible", "1 failed",
       ])
-    #expect(!told.contains { $0.contains("but ") && $0.hasSuffix("played)") })
+    #expect(!told.contains { $0.contains("(expected ") })
     let stages = events.withLock { $0 }.compactMap {
       if case .stageFinished(let cost) = $0 { cost.stage } else { nil }
     }

@@ -28,6 +28,8 @@ import Testing
     #expect(budget.refusal(made: 5, usage: APIUsage(header: "api-usage=135/150")) != nil)
     #expect(APIBudget(perRun: 5).refusal(made: 4, usage: nil) == nil)
     #expect(APIBudget(perRun: 5).refusal(made: 5, usage: nil) != nil)
+    #expect(APIBudget(perRun: 5).code(made: 4) == APIBudget.code)
+    #expect(APIBudget().code(made: 5) == APIBudget.code)
   }
 
   @Test func `the rest is the smaller of the run's limit and the org's`() {
@@ -46,7 +48,7 @@ import Testing
     // The user info request of the login was the first one.
     for _ in 0..<3 { _ = try await session.limits() }
     let error = await #expect(throws: OrgError.self) { try await session.limits() }
-    #expect(error?.kind == .limit)
+    #expect(error?.kind == .limit && error?.code == APIBudget.runCode)
     #expect(scripted.log.count == 3)
     #expect(
       org.requestsMade.map { "\($0.kind) \($0.identity) \($0.count)" }

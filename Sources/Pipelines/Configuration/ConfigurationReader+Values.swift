@@ -83,7 +83,12 @@ extension ConfigurationReader {
     guard text.hasSuffix("%"), let value = Int(text.dropLast()), (0...100).contains(value) else {
       let digits = text.prefix { $0.isNumber }
       let example = Int(digits).flatMap { (0...100).contains($0) ? $0 : nil } ?? 10
-      report(node, "\(JSONText.quoted(text)) is not a percentage", "write \"\(example)%\"")
+      let isShare = text.hasSuffix("%") && Int(text.dropLast()) != nil
+      report(
+        node,
+        JSONText.quoted(text)
+          + (isShare ? " must be from 0% to 100%" : " is not a percentage"),
+        "write \"\(example)%\"")
       return nil
     }
     return Percentage(value)

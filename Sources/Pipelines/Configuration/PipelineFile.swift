@@ -72,6 +72,12 @@ package enum PipelineFile {
       }
       return Reading(pipeline: nil, problems: reader.sorted)
     }
+    if isOtherKind(bytes) {
+      reader.report(
+        "this is not a pipeline file (JSON)",
+        "name a pipeline file; attache init writes one")
+      return Reading(pipeline: nil, problems: reader.sorted)
+    }
     let directory = path.contains("/") ? Files.parent(of: path) ?? "" : ""
     var parser = PipelineReader(reader: reader, directory: directory)
     parser.checkWritable(path)
@@ -141,14 +147,28 @@ package enum PipelineFile {
     }
     let paths = directories.map { "\($0)/\(argument).json" }
     if let path = paths.first(where: Files.exists) { return path }
-    let names = directories.flatMap(names(in:))
-    let fix =
-      names.isEmpty
-      ? "name the file by its path" : ConfigurationReader.oneOf(names, near: argument)
+    let places = directories.joined(separator: " or ")
     throw Problems([
       Problem(
         file: paths.first ?? argument, line: 0, column: 0, path: "",
-        message: "there is no pipeline \(JSONText.quoted(argument))", fix: fix)
+        message: "there is no pipeline \(JSONText.quoted(argument)) in \(places)",
+        fix: fix(forUnknown: argument, in: directories))
     ])
+  }
+
+  private static func fix(forUnknown argument: String, in directories: [String]) -> String {
+    if Files.exists(argument), !Files.isDirectory(argument) {
+      return "to name the file in this directory, write \(ShellWord.quoted("./" + argument))"
+    }
+    let names = directories.flatMap(names(in:))
+    return names.isEmpty
+      ? "name the file by its path" : ConfigurationReader.oneOf(names, near: argument)
+  }
+
+  /// Whether a text is not even an attempt at JSON: a table, a database, an archive.
+  private static func isOtherKind(_ bytes: [UInt8]) -> Bool {
+    let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
+    guard let first = bytes.first(where: { !blanks.contains($0) }) else { return false }
+    return (0x41...0x5A).contains(first & ~0x20)
   }
 }

@@ -83,7 +83,7 @@ extension PipelineReader {
           Problem(
             file: reader.file, line: node.line, column: node.column, path: node.path,
             message: "\(path) is missing",
-            fix: "put the file there; or check with --offline-secrets where secrets are not"))
+            fix: "put the file there; or, on a machine without the secrets, use --offline-secrets"))
       } else {
         notes.append(
           "\(reader.file):\(node.line):\(node.column): \(path) was not checked: \(error.reason)")
@@ -113,8 +113,8 @@ extension PipelineReader {
     let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
     guard stem != pipeline.name else { return }
     notes.append(
-      "\(pipeline.file): the pipeline is named \(pipeline.name) and its file \(stem): commands take \(stem), "
-        + "and the data are in \(pipeline.name)/; use one name for both")
+      "\(pipeline.file): commands use the file name, \(stem), but the data is stored in "
+        + "\(pipeline.name)/; give both the same name")
   }
 
   /// Reports sync ups whose modification date field no sync down fetches.

@@ -133,6 +133,13 @@ package struct UserSelection: Sendable, Hashable {
     _ node: JSONNode, in directory: String, _ reader: ConfigurationReader
   ) -> Source? {
     let known = ["file", "username", "refreshToken"]
+    if let name = node.string {
+      reader.wrongType(
+        node, "an object",
+        "write {\"file\": \(JSONText.quoted(name)), \"username\": \"Username\"}: the file, and its "
+          + "column of user names")
+      return nil
+    }
     guard let object = reader.object(node, known: known, what: "a table of users") else {
       return nil
     }
@@ -147,17 +154,21 @@ package struct UserSelection: Sendable, Hashable {
   private static func query(
     _ query: String, _ node: JSONNode, _ reader: ConfigurationReader
   ) -> Source {
+    if let fault = fault(ofQuery: query) { reader.report(node, fault.message, fault.fix) }
+    return .query(query)
+  }
+
+  /// Returns why a text is not a query of users, and the fix; nil if it is one.
+  package static func fault(ofQuery query: String) -> (message: String, fix: String)? {
     let words = query.lowercased().split { $0.isWhitespace || $0 == "," }.map(String.init)
     let selected = words.dropFirst().prefix { $0 != "from" }
     if words.first != "select" {
-      reader.report(
-        node, SOQLText.needsSelect, "write SELECT Id, Username FROM User WHERE …")
-    } else if !selected.contains("id") || !selected.contains("username") {
-      reader.report(
-        node, "the query of users does not select Id and Username",
-        "write SELECT Id, Username FROM …")
+      return (SOQLText.needsSelect, "write SELECT Id, Username FROM User WHERE …")
     }
-    return .query(query)
+    if selected.contains("id"), selected.contains("username") { return nil }
+    return (
+      "the query of users does not select Id and Username", "write SELECT Id, Username FROM …"
+    )
   }
 
   var json: JSONValue {

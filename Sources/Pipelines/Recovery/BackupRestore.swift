@@ -78,8 +78,8 @@ struct BackupRestore {
     guard !lying.isEmpty else { return }
     throw PipelineError(
       .configuration, "recover.occupied", "there already is a data directory", location: data.path,
-      fix: "attache recover \(pipeline.called) without --from recovers it; "
-        + "or rename it, or move it away, first")
+      fix: "to restore the backup, first rename or move this directory; to keep these data, run "
+        + "attache recover \(pipeline.called) without --from")
   }
 
   // MARK: archive

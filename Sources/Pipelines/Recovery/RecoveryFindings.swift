@@ -90,8 +90,8 @@ package struct RecoveryFindings: Sendable, Hashable {
     if isDone {
       lines.append(
         otherFile.map {
-          "next: \($0), whose runs these were, still exists and has the same name: remove or rename it"
-            + "; then attache run \(pipeline)"
+          "next: remove or rename \($0), which has the same name and made the earlier runs; then "
+            + "attache run \(pipeline)"
         } ?? "next: attache run \(pipeline)")
       if ledger == .backup || ledger == .sound {
         let lost = known.map { "returns since \(Dates.utcSeconds($0))" } ?? "earlier returns"

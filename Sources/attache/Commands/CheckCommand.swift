@@ -36,8 +36,9 @@ struct CheckCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let path = try PipelineFile.locate(pipeline)
     let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
+    let problems = reading.problems + (offlineSecrets ? [] : reading.missing)
+    if !problems.isEmpty { throw Problems(problems) }
     let pipeline = try reading.checked()
-    if !offlineSecrets, !reading.missing.isEmpty { throw Problems(reading.missing) }
     let call = PipelineCall(program: context, options: options, name: self.pipeline)
     try LedgerCheck.checkName(pipeline, root: call.root(of: pipeline))
     if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }

@@ -17,8 +17,8 @@ struct DecideCommand: Command {
     Which decisions are possible depends on the verdict; --list shows them with the values of all sides. \
     --set FIELD=VALUE sends a value that you enter (an empty VALUE clears the field). The other \
     edited fields follow --take: device (the default) sends the device's values, server keeps the \
-    org's. --file reads many decisions from JSON, or from a report's conflicts.csv with the column decision \
-    filled in.
+    org's. --file reads many decisions from a report's conflicts.csv with the column decision filled in, or \
+    from JSON: {"decisions": [{"edit": 1, "decision": "device"}]}.
     """
   static let examples = [
     Note("attache decide field-service --list", "the open edits, and the possible decisions"),
@@ -213,7 +213,7 @@ struct DecideCommand: Command {
       context.print(.array(open.map { $0.json(decisions.shown, pipeline: called) }))
       return .done
     }
-    if open.isEmpty, !options.quiet { context.print("no open edits") }
+    if open.isEmpty, !options.quiet { context.print(decisions.nothingRan ?? "no open edits") }
     for edit in open {
       for line in DecisionText.lines(edit, decisions.shown, called) { context.print(styled: line) }
     }

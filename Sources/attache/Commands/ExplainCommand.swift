@@ -9,10 +9,10 @@ struct ExplainCommand: Command {
   static let name = "explain"
   static let summary = "show the history of one record or edit"
   static let discussion = """
-    Lists in order of time which snapshots have the record and since which generation, what devices changed, \
-    which returns contained it, every request with its answer, and every verdict, from the ledger and the \
-    issued records. The org is not contacted. Values follow report.mask and report.showValues of the \
-    pipeline file.
+    Lists, in the order in which things happened, which snapshots have the record and since which generation, \
+    what devices changed, which returns contained it, every request with its answer, and every verdict, from \
+    the ledger and the issued records. Times are by the org's clock, except those of a device. The org is not \
+    contacted. Values follow report.mask and report.showValues of the pipeline file.
     """
   static let examples = [
     Note(

@@ -42,7 +42,10 @@ struct IngestCommand: Command {
         hint: "write the user's 18-character ID (not the user name), a slash and the generation")
     }
     if files.count != 1 {
-      throw UsageError("--as applies to one file", hint: "name the file that lost its stamp")
+      throw UsageError(
+        files.isEmpty ? "PIPELINE or FILE is missing" : "--as applies to one file",
+        hint: "write attache ingest PIPELINE --as \(identity) FILE, with the file that lost "
+          + "its stamp")
     }
   }
 

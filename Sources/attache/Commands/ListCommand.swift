@@ -22,8 +22,7 @@ struct ListCommand: Command {
     if options.json {
       context.print(["pipelines": .array(lines.map(\.json))])
     } else if lines.isEmpty {
-      context.note("no pipelines in \(PipelineFile.places.joined(separator: " and "))")
-      context.note("  attache init NAME writes one, attache demo shows one")
+      for line in PipelinesInReach.noneWords { context.note(line) }
     } else {
       let table = TextTable.lines(
         header: ["pipeline", "last run", "exit status", "open edits"], rows: lines.map(\.cells),

@@ -62,8 +62,12 @@ struct OrgServeCommand: Command {
     if session < 1 || session > 1440 {
       throw UsageError("--session must be a number of minutes from 1 to 1440")
     }
-    for pair in apps + clients where pair.split(separator: "=", maxSplits: 1).count != 2 {
-      throw UsageError("\"\(pair)\" must have an equals sign between its two parts")
+    for (option, pairs, form) in [
+      ("--app", apps, "ID=CERT.pem"), ("--client", clients, "ID=USERNAME"),
+    ] {
+      for pair in pairs where pair.split(separator: "=", maxSplits: 1).count != 2 {
+        throw UsageError("\(option) cannot be \"\(pair)\"", hint: "write \(form)")
+      }
     }
   }
 

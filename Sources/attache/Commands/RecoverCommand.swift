@@ -48,7 +48,7 @@ struct RecoverCommand: Command {
     let call = PipelineCall(program: context, options: options, name: pipeline)
     let read = try call.read(isRestoring: backup != nil)
     var request = PipelineRecovery.Request(by: by ?? ProcessEnvironment.userName())
-    request.backup = backup.map(context.absolute)
+    request.backup = try backup.map { try backupFile($0, context) }
     (request.isRestored, request.newOrg, request.isDryRun) = (restored, newOrg, dryRun)
     let findings = try PipelineRecovery.perform(read, root: call.root(of: read), request)
     if options.json {
@@ -57,5 +57,13 @@ struct RecoverCommand: Command {
       for line in findings.lines(read.called, isDone: !dryRun) { context.print(line) }
     }
     return .done
+  }
+
+  private func backupFile(_ path: String, _ context: Program) throws(UsageError) -> String {
+    let absolute = context.absolute(path)
+    guard Files.exists(absolute) else {
+      throw UsageError("there is no backup \(path)", hint: "correct --from")
+    }
+    return absolute
   }
 }

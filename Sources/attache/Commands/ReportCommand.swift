@@ -146,7 +146,12 @@ struct ReportCommand: Command {
     _ ledger: LedgerDatabase?, _ data: DataDirectory, _ called: String
   ) throws -> String {
     guard let ledger else { return "there is no report yet: nothing has run in \(data.path)" }
-    if let last = try ledger.runs(limit: 1).first, let words = Self.failure(of: last) {
+    let last = try ledger.runs(limit: 1).first
+    if let last, last.ended == nil {
+      return "run \(last.id) was interrupted, or is still active, and has no report yet; an "
+        + "interrupted run is resumed by attache run \(called)"
+    }
+    if let last, let words = Self.failure(of: last) {
       return "run \(last.id) \(words), before there was anything to report: its error is in its "
         + "output and in the file of its --log-file; attache run \(called) runs it again"
     }

@@ -54,9 +54,7 @@ enum ReturnText {
     if let reason = one.reason { lines.append("  \(reason)") }
     if let fix = one.fix {
       let called = program.calledPipeline ?? "PIPELINE"
-      let word = ShellWord.quoted(one.name)
-      let named = fix.replacing("PIPELINE NAME", with: "\(called) \(word)")
-      lines.append("  " + named.replacing("PIPELINE", with: called))
+      lines.append("  " + ReturnFix.text(fix, pipeline: called, name: one.name, path: one.file))
     }
     if let by = one.by { lines.append("  by \(by)") }
     guard isWhole else { return lines }

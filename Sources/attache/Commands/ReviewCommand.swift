@@ -47,6 +47,8 @@ struct ReviewCommand: Command {
     let server = try ReviewServer(
       read, root: root, variables: context.variables,
       by: by ?? ProcessEnvironment.userName(), port: port.number)
+    let nothingRan = PipelineDecisions(read, root: root).nothingRan
+    if let nothingRan, !options.quiet { context.note("attache: \(nothingRan)") }
     let stopped = Stop()
     Signals.onTermination { stopped.signal($0) }
     if options.json {

@@ -46,7 +46,11 @@ struct StatusCommand: Command {
     if let pipeline { return try show(pipeline, context) }
     try PipelineCall.checkData(options, context)
     var statuses: [ExitStatus] = []
-    for name in PipelinesInReach.names(context) {
+    let names = PipelinesInReach.names(context)
+    if names.isEmpty, !options.json, !options.quiet {
+      for line in PipelinesInReach.noneWords { context.note(line) }
+    }
+    for name in names {
       if !statuses.isEmpty, !options.json, !options.quiet { context.print("") }
       do {
         statuses.append(try show(name, context))

@@ -37,7 +37,7 @@ struct SyncRunCommand: Command {
     [
       .option("store", "FILE", "the store file", required: true, completes: .files, \.store),
       .option(
-        "name", "NAME", "a sync to run; several are run in this order", commas: true, \.names),
+        "name", "NAMES", "syncs to run, in this order", commas: true, \.names),
       .flag("all", "run all named syncs, sync ups first", \.all),
       .option(
         "config", "FILE", "the sync file", completes: .files, \.config),
@@ -72,7 +72,7 @@ struct SyncRunCommand: Command {
     guard names.isEmpty == all else {
       throw UsageError(
         names.isEmpty ? "no sync is named" : "--name and --all exclude each other",
-        hint: "give --name NAME for each, or --all")
+        hint: "give --name NAMES, or --all")
     }
     if replace, config == nil {
       throw UsageError("--replace needs the new definitions", hint: "give --config FILE")
