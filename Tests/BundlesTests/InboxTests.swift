@@ -1,4 +1,3 @@
-import Bundles
 import Foundation
 import JSON
 import Returns

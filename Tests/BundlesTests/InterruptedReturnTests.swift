@@ -1,7 +1,4 @@
-import Bundles
-import Ledger
 import Returns
-import Salesforce
 import SQLite
 import SmartStore
 import System

@@ -1,7 +1,5 @@
-import Bundles
 import Returns
 import SQLite
-import SmartStore
 import System
 import TestSupport
 import Testing

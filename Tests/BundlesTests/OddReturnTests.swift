@@ -1,4 +1,3 @@
-import Bundles
 import Crypto
 import Foundation
 import JSON

@@ -1,5 +1,4 @@
 import Archive
-import Bundles
 import JSON
 import Returns
 import SQLite

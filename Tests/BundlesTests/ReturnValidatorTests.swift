@@ -1,7 +1,5 @@
 import Archive
-import Bundles
 import Crypto
-import JSON
 import Returns
 import SQLite
 import SmartStore

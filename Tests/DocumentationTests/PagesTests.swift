@@ -1,8 +1,6 @@
-import Arguments
 import Foundation
 import JSON
 import Ledger
-import Reconciliation
 import System
 import Testing
 import attache

@@ -1,6 +1,3 @@
-import JSON
-import Ledger
-import LocalOrg
 import Reconciliation
 import SmartStore
 import TestSupport

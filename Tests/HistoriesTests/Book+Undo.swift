@@ -1,4 +1,3 @@
-import Ledger
 import TestSupport
 
 /// The rules for edits to be undone.

@@ -1,6 +1,4 @@
-import Bundles
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
 import Reconciliation

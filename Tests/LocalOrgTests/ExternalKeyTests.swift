@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 /// Records identified by keys of other systems, and the errors that clients distinguish.

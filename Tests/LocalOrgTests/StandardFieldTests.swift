@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct StandardFieldTests {

@@ -1,7 +1,6 @@
 import Pipelines
 import Rehearsal
 import SmartStore
-import Snapshots
 import System
 import Testing
 

@@ -1,7 +1,6 @@
 import Bundles
 import Crypto
 import JSON
-import Pipelines
 import SmartStore
 import System
 import Testing

@@ -1,11 +1,7 @@
 import JSON
-import Ledger
 import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// New records of devices that are redelivered while they are open: each is created once.

@@ -1,11 +1,4 @@
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// How a redelivered edit is identified if the stamp, the ledger or the app's flags are missing.

@@ -1,12 +1,4 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
 import Reconciliation
-import Rehearsal
-import SmartStore
-import Snapshots
 import System
 import TestSupport
 import Testing

@@ -1,11 +1,7 @@
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// What the device's user is shown of a redelivered edit, and how a change of it is interpreted.

@@ -1,13 +1,6 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Rehearsal
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// Interrupted runs, separate stages, and the content of generations while edits are redelivered.

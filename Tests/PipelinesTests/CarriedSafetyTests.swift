@@ -1,13 +1,7 @@
-import Bundles
 import JSON
-import Ledger
-import LocalOrg
-import Pipelines
 import Reconciliation
 import Rehearsal
-import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Redelivered edits must not be lost, duplicated, or confused with others.

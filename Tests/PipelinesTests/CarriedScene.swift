@@ -1,7 +1,6 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal

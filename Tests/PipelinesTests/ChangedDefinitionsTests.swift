@@ -1,10 +1,6 @@
 import Bundles
 import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// Changed definitions of soups and syncs: everything is fetched again, and no device is emptied by

@@ -1,5 +1,4 @@
 import Bundles
-import JSON
 import Ledger
 import LocalOrg
 import MobileSync
@@ -8,7 +7,6 @@ import Reconciliation
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// Published data stay complete when the pipeline, its users or its ledger change between runs.

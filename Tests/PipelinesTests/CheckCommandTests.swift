@@ -1,7 +1,5 @@
 import Foundation
 import JSON
-import LocalOrg
-import Pipelines
 import System
 import TestSupport
 import Testing

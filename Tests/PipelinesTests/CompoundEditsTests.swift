@@ -1,12 +1,8 @@
 import Foundation
 import JSON
-import Ledger
 import LocalOrg
-import Pipelines
 import Reconciliation
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Edits in members that are objects: compound fields, and related records of a query.

@@ -2,11 +2,9 @@ import Foundation
 import HTTP
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
-import System
 import Testing
 
 /// Creates that set their edit's identity in a unique field.

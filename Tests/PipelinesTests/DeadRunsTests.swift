@@ -1,12 +1,9 @@
-import JSON
 import Ledger
 import Pipelines
 import Reconciliation
-import Rehearsal
 import SQLite
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// How later runs deal with an interrupted one.

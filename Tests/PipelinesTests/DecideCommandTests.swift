@@ -1,9 +1,6 @@
 import JSON
 import Ledger
-import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// `attache decide` as a user types it.

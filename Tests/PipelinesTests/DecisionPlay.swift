@@ -5,7 +5,6 @@ import Pipelines
 import Reconciliation
 import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// The rows of one setting, played together in one org: each has its own records, and all share the

@@ -1,11 +1,8 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Decisions with interrupted runs, outdated reports and other operators.

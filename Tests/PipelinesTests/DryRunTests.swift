@@ -1,10 +1,5 @@
-import JSON
-import Pipelines
-import Rehearsal
 import Returns
-import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A dry run changes nothing.

@@ -1,9 +1,7 @@
 import JSON
-import LocalOrg
 import Pipelines
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A pipeline whose syncs down are of kinds other than soql and briefcase.

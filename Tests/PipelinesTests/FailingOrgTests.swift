@@ -3,9 +3,7 @@ import HTTP
 import JSON
 import LocalOrg
 import Pipelines
-import Rehearsal
 import Salesforce
-import SmartStore
 import Snapshots
 import System
 import TestSupport

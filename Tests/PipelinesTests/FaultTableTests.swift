@@ -1,9 +1,7 @@
 import HTTP
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing

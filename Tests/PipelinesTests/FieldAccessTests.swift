@@ -3,7 +3,6 @@ import Foundation
 import JSON
 import LocalOrg
 import Pipelines
-import Rehearsal
 import SQLite
 import SmartStore
 import System

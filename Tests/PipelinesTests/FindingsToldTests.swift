@@ -1,11 +1,7 @@
 import Foundation
-import JSON
-import Ledger
 import Pipelines
 import Reconciliation
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Findings other than verdicts are in a report, and stay listed until they are resolved.

@@ -1,10 +1,7 @@
 import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Returned stores whose app writes Mobile Sync's flags other than as JSON booleans.

@@ -1,16 +1,12 @@
 import Archive
 import Bundles
-import JSON
 import Ledger
 import MobileSync
 import Pipelines
-import Rehearsal
-import Returns
 import SQLite
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// The program on a full disk, down to the last byte.

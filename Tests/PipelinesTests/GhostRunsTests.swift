@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import LocalOrg
 import Pipelines
-import SmartStore
 import System
 import TestSupport
 import Testing

@@ -1,12 +1,8 @@
 import Archive
 import Bundles
-import JSON
 import Ledger
-import LocalOrg
-import Pipelines
 import Reconciliation
 import Rehearsal
-import SmartStore
 import System
 import TestSupport
 import Testing

@@ -1,8 +1,5 @@
 import Foundation
-import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing

@@ -1,12 +1,7 @@
 import Bundles
 import JSON
-import LocalOrg
 import MobileSync
-import Pipelines
-import Rehearsal
-import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Generations that lack data which the org could not supply: where their devices continue, and

@@ -3,7 +3,6 @@ import LocalOrg
 import Pipelines
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A pipeline with three soql syncs and a briefcase: what it requests, and what it never treats as

@@ -1,8 +1,6 @@
-import JSON
 import Pipelines
 import Rehearsal
 import SQLite
-import SmartStore
 import System
 import TestSupport
 import Testing

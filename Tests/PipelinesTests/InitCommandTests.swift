@@ -1,9 +1,7 @@
 import Foundation
 import JSON
 import LocalOrg
-import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// `attache init`: a pipeline from scratch, with each login, validated against the org and run.

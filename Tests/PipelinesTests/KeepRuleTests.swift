@@ -1,4 +1,3 @@
-import Ledger
 import Pipelines
 import TestSupport
 import Testing

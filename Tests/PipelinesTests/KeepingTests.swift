@@ -2,7 +2,6 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import Returns
 import System

@@ -1,12 +1,9 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// The last value entered on a device wins, whatever is sent again afterwards.

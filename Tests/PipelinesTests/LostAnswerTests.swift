@@ -4,7 +4,6 @@ import Ledger
 import LocalOrg
 import Pipelines
 import Reconciliation
-import Rehearsal
 import Testing
 
 /// Writes whose answers were lost, resolved in a later run, with changes by other users in between.

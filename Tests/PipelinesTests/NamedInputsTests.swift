@@ -1,5 +1,4 @@
 import Foundation
-import Pipelines
 import System
 import TestSupport
 import Testing

@@ -1,12 +1,10 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Edits that are sent with permissions other than their user's, and attempts of a device to abuse

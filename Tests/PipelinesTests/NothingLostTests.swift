@@ -1,13 +1,9 @@
 import Bundles
 import JSON
-import Ledger
 import Pipelines
-import Reconciliation
-import Rehearsal
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Edits that could be overwritten by an installation, forgotten, or reported wrongly.

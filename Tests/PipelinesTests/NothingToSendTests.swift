@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import Rehearsal
 import Testing
 
 /// Edits that send nothing, and how they are reported.

@@ -4,8 +4,6 @@ import Glibc
 import HTTP
 import JSON
 import Ledger
-import LocalOrg
-import Pipelines
 import System
 import TestSupport
 import Testing

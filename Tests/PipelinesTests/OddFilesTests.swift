@@ -1,8 +1,5 @@
-import Bundles
-import Crypto
 import JSON
 import Pipelines
-import Rehearsal
 import Returns
 import SQLite
 import SmartStore

@@ -1,9 +1,7 @@
 import HTTP
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
-import System
 import Testing
 
 /// An answer of the org gives the same exit status in every command.

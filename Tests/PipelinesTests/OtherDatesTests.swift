@@ -1,6 +1,4 @@
 import JSON
-import Ledger
-import LocalOrg
 import Pipelines
 import Rehearsal
 import System

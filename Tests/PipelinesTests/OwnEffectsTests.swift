@@ -1,11 +1,8 @@
 import Bundles
 import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A record that a user's own edit moves out of the syncs' selection is out of the next bundle,

@@ -1,4 +1,3 @@
-import JSON
 import SmartStore
 import System
 import TestSupport

@@ -1,5 +1,4 @@
 import Foundation
-import JSON
 import Pipelines
 import System
 import TestSupport

@@ -5,7 +5,6 @@ import LocalOrg
 import Pipelines
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// Which users are primed, what the next run knows about it, and the resulting bundles.

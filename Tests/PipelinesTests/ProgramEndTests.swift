@@ -1,5 +1,4 @@
 import Foundation
-import LocalOrg
 import System
 import TestSupport
 import Testing

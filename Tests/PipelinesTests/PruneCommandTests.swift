@@ -1,10 +1,6 @@
 import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// `attache prune` and `attache status --disk`, run in a shell.

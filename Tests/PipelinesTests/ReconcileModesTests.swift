@@ -1,12 +1,9 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// The reconciliation modes of a pipeline file, through the whole pipeline.

@@ -1,10 +1,6 @@
 import Glibc
-import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Successive recoveries, wrong clocks, and backups during other work.

@@ -1,12 +1,8 @@
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// A ledger that does not know the last sent edits, and later returns.

@@ -1,9 +1,7 @@
 import Foundation
-import JSON
 import LocalOrg
 import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// Pipelines that log in with refresh tokens, on an org that accepts each of them once.

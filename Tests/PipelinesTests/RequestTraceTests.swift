@@ -1,7 +1,5 @@
 import JSON
-import LocalOrg
 import System
-import TestSupport
 import Testing
 
 /// What `--verbose`, `--debug-http` and `--color` say, and the retries of a run.

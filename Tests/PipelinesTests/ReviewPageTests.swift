@@ -1,7 +1,5 @@
 import JSON
-import Ledger
 import Pipelines
-import Rehearsal
 import Review
 import System
 import TestSupport

@@ -1,9 +1,7 @@
 import Foundation
 import JSON
-import LocalOrg
 import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// `attache run`, its stages and `attache status`, as called by cron and by users.

@@ -3,7 +3,6 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import Testing
 

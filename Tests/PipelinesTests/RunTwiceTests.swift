@@ -1,9 +1,5 @@
-import JSON
-import Pipelines
-import Rehearsal
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A run without changes touches nothing.

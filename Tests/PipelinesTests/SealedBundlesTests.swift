@@ -4,7 +4,6 @@ import Foundation
 import JSON
 import Pipelines
 import Rehearsal
-import Returns
 import SmartStore
 import System
 import TestSupport

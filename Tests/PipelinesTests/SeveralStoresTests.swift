@@ -1,7 +1,5 @@
 import Bundles
 import JSON
-import LocalOrg
-import Pipelines
 import Rehearsal
 import SmartStore
 import Snapshots

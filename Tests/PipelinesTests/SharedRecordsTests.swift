@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
-import Pipelines
 import Reconciliation
 import Rehearsal
 import System

@@ -1,9 +1,7 @@
 import Bundles
 import Crypto
 import Foundation
-import JSON
 import Pipelines
-import SmartStore
 import System
 import TestSupport
 import Testing

@@ -1,13 +1,7 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// A snapshot has exactly what its user can see, whatever happened between two runs.

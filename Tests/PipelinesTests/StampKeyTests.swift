@@ -1,12 +1,7 @@
-import Crypto
-import JSON
-import Ledger
 import Pipelines
 import Reconciliation
-import Rehearsal
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// How a pipeline recognizes its own returns, even after its ledger was lost.

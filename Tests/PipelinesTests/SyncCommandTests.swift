@@ -1,9 +1,7 @@
 import JSON
-import LocalOrg
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// `attache sync run`, `list`, `status` and `delete`, as a user calls them.

@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import SQLite
 import SmartStore
 import System

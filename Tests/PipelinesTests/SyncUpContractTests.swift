@@ -7,7 +7,6 @@ import Rehearsal
 import Salesforce
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// The behaviour of every kind of sync up, whether a live store sends its changes or a pipeline

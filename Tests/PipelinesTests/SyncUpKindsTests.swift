@@ -1,9 +1,7 @@
 import JSON
-import LocalOrg
 import Pipelines
 import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// A pipeline with families of accounts and contacts, and separate accounts.

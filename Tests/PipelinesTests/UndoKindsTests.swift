@@ -1,10 +1,7 @@
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Each kind of write is undone as what it did.

@@ -1,9 +1,7 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
-import Rehearsal
 import System
 import TestSupport
 import Testing

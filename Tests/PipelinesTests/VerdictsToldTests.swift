@@ -1,11 +1,8 @@
-import JSON
 import Ledger
 import Pipelines
 import Reconciliation
-import Rehearsal
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// Every verdict is reported as new once, and stays listed until it is resolved.

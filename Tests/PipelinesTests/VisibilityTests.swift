@@ -4,7 +4,6 @@ import HTTP
 import JSON
 import LocalOrg
 import Pipelines
-import Rehearsal
 import SmartStore
 import System
 import TestSupport

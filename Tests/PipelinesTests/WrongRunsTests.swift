@@ -3,7 +3,6 @@ import Foundation
 import HTTP
 import JSON
 import LocalOrg
-import Pipelines
 import System
 import TestSupport
 import Testing

@@ -1,8 +1,6 @@
-import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// If an operator allows an edit to be sent with another user's permissions, only the values that

@@ -1,7 +1,5 @@
 import JSON
-import Ledger
 import LocalOrg
-import Reconciliation
 import SQLite
 import Testing
 

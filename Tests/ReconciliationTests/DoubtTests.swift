@@ -1,7 +1,4 @@
 import JSON
-import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// Requests whose answers are lost, before and after the org processed them.

@@ -1,8 +1,6 @@
 import Foundation
-import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
 import SQLite
 import System
 import TestSupport

@@ -2,7 +2,6 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// The effects of a request that arrives late.

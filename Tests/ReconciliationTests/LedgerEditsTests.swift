@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import Reconciliation
 import SQLite
 import Testing
 

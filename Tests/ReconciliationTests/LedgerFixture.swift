@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import Reconciliation
 import TestSupport
 
 /// A ledger in its own directory, with shortcuts for recording returns.

@@ -1,5 +1,4 @@
 import JSON
-import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation

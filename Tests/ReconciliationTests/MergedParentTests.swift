@@ -1,5 +1,3 @@
-import Ledger
-import LocalOrg
 import Reconciliation
 import Testing
 

@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
 import Testing
 
 /// Without an integration user, each user's edits are looked up as that user, and a failure for one

@@ -1,7 +1,5 @@
 import HTTP
-import JSON
 import Ledger
-import LocalOrg
 import Reconciliation
 import Testing
 

@@ -1,9 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
-import Salesforce
 import Testing
 
 /// Writes of a device's own sync, which only the org's record shows.

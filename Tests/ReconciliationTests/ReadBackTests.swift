@@ -1,6 +1,5 @@
 import JSON
 import LocalOrg
-import Reconciliation
 import Testing
 
 /// Records that disappear between a write and reading it back.

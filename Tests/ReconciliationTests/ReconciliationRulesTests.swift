@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
 import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a visible failure.

@@ -1,7 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// A new record that the org refuses, for example by a duplicate rule, and records that refer to

@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import Reconciliation
 import Testing
 
 /// Edits that are returned again, unchanged or with the same values, and edits that arrive late.

@@ -1,8 +1,5 @@
-import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// What replaces an edit, with and without return counters; and rows of several soups.

@@ -1,5 +1,4 @@
 import Foundation
-import Ledger
 import Reconciliation
 import System
 import TestSupport

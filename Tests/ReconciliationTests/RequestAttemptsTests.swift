@@ -1,4 +1,3 @@
-import LocalOrg
 import Reconciliation
 import System
 import Testing

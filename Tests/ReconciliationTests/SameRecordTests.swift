@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// Edits of one record in one run, one of which identifies it by ID and the other by external ID.

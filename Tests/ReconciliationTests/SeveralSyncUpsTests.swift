@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// Sync ups of one soup that send different fields: an edit that one leaves is not taken for done

@@ -1,7 +1,4 @@
-import JSON
 import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// A technician has left; the technician's open edits can still be resolved.

@@ -2,7 +2,6 @@ import Foundation
 import JSON
 import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Alterations that were interrupted, at every step, on both platforms.

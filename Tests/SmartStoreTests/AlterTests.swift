@@ -1,8 +1,6 @@
 import Foundation
-import JSON
 import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Helpers for the tests of altered soups.

@@ -2,7 +2,6 @@ import Foundation
 import JSON
 import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Untrusted files whose device was interrupted while altering a soup: they are read at every step,

@@ -1,4 +1,3 @@
-import Crypto
 import SQLite
 import SmartStore
 import System

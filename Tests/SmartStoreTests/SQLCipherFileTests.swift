@@ -1,9 +1,7 @@
 import Crypto
-import JSON
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 @Suite struct SQLCipherFileTests {

@@ -1,4 +1,3 @@
-import SmartStore
 import Snapshots
 import System
 import TestSupport

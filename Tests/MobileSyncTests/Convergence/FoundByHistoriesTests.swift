@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Failures found by the histories of `ConvergenceTests`, each reduced to a minimum.

@@ -1,6 +1,5 @@
 import Dispatch
 import HTTP
-import JSON
 import LocalOrg
 import MobileSync
 import SmartStore

@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import SmartStore
 import Testing
 

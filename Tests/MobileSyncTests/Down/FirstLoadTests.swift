@@ -1,6 +1,4 @@
 import Dispatch
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing

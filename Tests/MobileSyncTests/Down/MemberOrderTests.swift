@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Members have no order in JSON.

@@ -1,8 +1,5 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Rows 143 and 145–151 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).

@@ -1,7 +1,5 @@
-import JSON
 import MobileSync
 import Salesforce
-import SmartStore
 import System
 import TestSupport
 import Testing

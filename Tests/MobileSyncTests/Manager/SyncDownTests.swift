@@ -1,9 +1,6 @@
 import Dispatch
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Rows 1–3 and 6–8 of the conformance table (SyncManagerTest, SyncManagerTests).

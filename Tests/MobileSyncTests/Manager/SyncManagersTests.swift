@@ -1,8 +1,5 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import TestSupport
 import Testing
 

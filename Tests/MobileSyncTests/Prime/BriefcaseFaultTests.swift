@@ -2,8 +2,6 @@ import HTTP
 import JSON
 import LocalOrg
 import MobileSync
-import SmartStore
-import System
 import Testing
 
 /// Cases that the SDK's tests omit (§6.8 of the specification), and defects of its code (D4–D10).

@@ -1,8 +1,6 @@
-import JSON
 import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Rows 197–205 of the conformance table (BriefcaseSyncDownTargetTest, BriefcaseSyncDownTests).

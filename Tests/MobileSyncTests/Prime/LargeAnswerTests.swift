@@ -1,8 +1,6 @@
-import JSON
 import LocalOrg
 import MobileSync
 import Salesforce
-import SmartStore
 import Testing
 
 /// Responses above the size limit: the next request asks for less.

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import MobileSync
 import Salesforce
 import SmartStore

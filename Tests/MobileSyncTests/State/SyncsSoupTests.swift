@@ -1,7 +1,5 @@
-import JSON
 import MobileSync
 import SmartStore
-import TestSupport
 import Testing
 
 /// Rows 83–85 of the conformance table (SyncStateTest, SyncStateTests): the soup of the syncs.

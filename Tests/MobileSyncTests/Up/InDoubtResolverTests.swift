@@ -1,7 +1,6 @@
 import JSON
 import LocalOrg
 import MobileSync
-import Salesforce
 import System
 import Testing
 

@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// When a family needs a second request, and when it does not.

@@ -1,7 +1,5 @@
-import JSON
 import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Changes and failures during a sync up.

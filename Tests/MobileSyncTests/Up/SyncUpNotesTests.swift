@@ -1,7 +1,5 @@
-import JSON
 import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Which element the note of a lost request refers to, and which record an element already

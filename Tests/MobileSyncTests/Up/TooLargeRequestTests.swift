@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import SmartStore
 import Testing
 

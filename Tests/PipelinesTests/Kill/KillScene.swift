@@ -1,9 +1,5 @@
 import Foundation
-import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
-import SmartStore
 import System
 import TestSupport
 

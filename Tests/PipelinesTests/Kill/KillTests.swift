@@ -1,6 +1,4 @@
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing

@@ -1,8 +1,6 @@
 import Bundles
 import Crypto
 import Foundation
-import JSON
-import LocalOrg
 import SQLite
 import Snapshots
 import System

@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import Pipelines
-import Rehearsal
 import Salesforce
 import System
 import TestSupport

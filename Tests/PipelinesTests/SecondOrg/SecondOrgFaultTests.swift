@@ -1,7 +1,5 @@
-import JSON
 import Ledger
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing

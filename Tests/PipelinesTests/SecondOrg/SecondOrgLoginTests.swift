@@ -1,8 +1,4 @@
 import Foundation
-import JSON
-import Ledger
-import Pipelines
-import Rehearsal
 import System
 import Testing
 

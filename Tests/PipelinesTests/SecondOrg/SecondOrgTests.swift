@@ -1,9 +1,7 @@
 import JSON
 import Ledger
 import Pipelines
-import Rehearsal
 import Salesforce
-import SmartStore
 import System
 import TestSupport
 import Testing

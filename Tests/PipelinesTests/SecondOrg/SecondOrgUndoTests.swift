@@ -2,7 +2,6 @@ import JSON
 import Ledger
 import Pipelines
 import Reconciliation
-import Rehearsal
 import System
 import Testing
 
