@@ -97,9 +97,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `other tools read the archive, without owners and with private modes`(format: ArchiveFormat)
-    throws
-  {
+  func `other tools read the archive, with no owner, private modes`(format: ArchiveFormat) throws {
     try pack("a", format)
     let script = """
       import sys, zipfile, tarfile, subprocess, io

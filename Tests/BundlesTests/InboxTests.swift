@@ -124,9 +124,7 @@ import Testing
   }
 
   @Test(arguments: [(0, false), (59, false), (60, true), (3600, true), (-3600, true)])
-  func `a file is taken only after it stopped changing`(ageSeconds: Int64, hasStoodStill: Bool)
-    throws
-  {
+  func `a file is taken only after it is stable`(ageSeconds: Int64, hasStoodStill: Bool) throws {
     let path = try put("a.db", ageSeconds: ageSeconds)
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == hasStoodStill)
     #expect(try inbox.candidate(named: path)?.hasStoodStill == true)

@@ -51,9 +51,7 @@ import Testing
   }
 
   @Test(arguments: [200, 248, 249, 251, 255])
-  func `the removal that a killed run started is completed, whatever the file name`(length: Int)
-    throws
-  {
+  func `the removal that a killed run started is completed for any file name`(length: Int) throws {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     if length <= 251 { _ = try put(name + "-wal", [3]) }
@@ -143,8 +141,7 @@ import Testing
     #expect(try Files.read(path) == [1, 2])
   }
 
-  @Test
-  func `a file that vanishes, or becomes a pipe, while it is taken does not stop the run`() throws {
+  @Test func `a file that vanishes or becomes a pipe meanwhile does not stop the run`() throws {
     let path = try put("a.db")
     var vanishing = inbox
     vanishing.betweenReadings = { try Files.remove(path) }

@@ -47,8 +47,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [true, false])
-  func `a bare store is validated with the edit in its log`(platform: Platform, inLog: Bool) throws
-  {
+  func `a bare store is validated with its log's edit`(platform: Platform, inLog: Bool) throws {
     let issued = try Issued(platform)
     try edit(issued.storePath, inLog: inLog)
     let before = try Files.read(directory.file("returned.db"))
@@ -308,8 +307,7 @@ import Testing
     #expect(try refusal(issued.storePath)?.code == .journal)
   }
 
-  @Test
-  func `a bundle with another file, without a store or of another issue is rejected`() throws {
+  @Test func `a bundle with another file, no store or of another issue is rejected`() throws {
     let issued = try Issued(.ios)
     let store = (issued.entry.path, issued.storePath)
     func code(_ files: [(String, String)], _ change: (inout Issued) -> Void = { _ in }) throws

@@ -193,9 +193,7 @@ import Testing
         "has the time 20260131, which depends on the time zone: write 20260131Z"
       ),
     ])
-  func `a line that cannot be read is reported with its number`(
-    line: String, message: String
-  ) throws {
+  func `an unreadable line is reported with its number`(line: String, message: String) throws {
     let key = try SigningKey.generate(.p256)
     let text = "# a remark\n" + line.replacing("KEY", with: key.publicKey.line)
     let error = #expect(throws: AllowedSigners.FileFault.self) { try signers(text) }

@@ -451,8 +451,7 @@ struct HandMadeLog {
     #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
-  @Test
-  func `a returned bundle whose index counts more frames than its log has is rejected`() throws {
+  @Test func `a returned bundle whose index has more frames than its log is rejected`() throws {
     let device = try Device()
     let issued = try Issued(.android)
     let path = device.directory.file("returned.zip")

@@ -24,9 +24,7 @@ import Testing
       ("a\"b\n", [["a\"b"]]),
       ("ż,😀\n", [["ż", "😀"]]), ("a,\"\"\n", [["a", ""]]),
     ] as [(String, [[String]])])
-  func `rows are parsed as in RFC 4180, in pieces of any size`(text: String, expected: [[String]])
-    throws
-  {
+  func `rows are parsed as in RFC 4180, in any pieces`(text: String, expected: [[String]]) throws {
     for piece in [1, 2, 3, .max] { #expect(try read(text, piece: piece) == expected) }
   }
 

@@ -53,9 +53,7 @@ import Testing
     #expect(certificate.notBefore < certificate.notAfter)
   }
 
-  @Test
-  func `a missing key, an encrypted key and another kind of key are rejected with messages`() throws
-  {
+  @Test func `a missing, an encrypted and another kind of key are rejected with messages`() throws {
     let error = #expect(throws: CryptoError.self) { try PrivateKey(pem: Array("nonsense".utf8)) }
     #expect(error?.message.contains("not a private key in PEM") == true)
     #expect(throws: CryptoError.self) { try PrivateKey(pem: []) }

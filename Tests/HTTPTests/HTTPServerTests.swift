@@ -115,8 +115,7 @@ import Testing
     }
   }
 
-  @Test
-  func `a stopped server refuses connections, and stopping it twice is harmless`() async throws {
+  @Test func `a stopped server refuses connections; stopping it twice is harmless`() async throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200) }
     let client = try HTTPClient()
     #expect(try await client.send(HTTPRequest("GET", server.url)).status == 200)

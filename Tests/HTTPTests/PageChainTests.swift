@@ -142,8 +142,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(try await chain.next() == nil)
   }
 
-  @Test
-  func `a truncated page is an error, and pages requested ahead are discarded`() async throws {
+  @Test func `a truncated page is an error, pages requested ahead are discarded`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0

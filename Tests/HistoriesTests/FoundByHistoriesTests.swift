@@ -25,9 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a resumed run supersedes an edit that it has decided before`()
-    async
-  {
+  @Test func `a resumed run supersedes an edit that it has decided before`() async {
     let gone = OrgChange(action: .reassign, target: .ofPhone, isSameSecond: false)
     let setup = HistorySetup(
       overwrites: true, strict: true, quietSeconds: 0, visitKey: .none,
@@ -106,9 +104,7 @@ import Testing
       ])
   }
 
-  @Test func `a row that its app fetched reverts nothing that another row has sent`()
-    async
-  {
+  @Test func `a row that its app fetched reverts nothing that another row has sent`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .correlation,
       phones: Self.phones(android: [false, false, true]))
@@ -138,10 +134,7 @@ import Testing
       ])
   }
 
-  @Test
-  func `a lost create is not repeated after a phone that syncs changed its record`()
-    async
-  {
+  @Test func `a lost create is not repeated after a phone that syncs changed its record`() async {
     let setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .none,
       phones: Self.phones(android: [false, false, true], marking: [true, false, true]))
@@ -261,8 +254,7 @@ import Testing
       ])
   }
 
-  @Test func `an edit that one phone discards is resolved on the phone that still shows it`() async
-  {
+  @Test func `an edit that one phone discards is resolved on the phone showing it`() async {
     var setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 120, visitKey: .external,
       phones: Self.phones(android: [false, false, false], marking: [false, true, false]))
@@ -289,9 +281,7 @@ import Testing
       ])
   }
 
-  @Test func `a new row that was discarded before its create was found is left as a conflict`()
-    async
-  {
+  @Test func `a new row discarded before its create was found is left as a conflict`() async {
     let setup = HistorySetup(
       overwrites: false, strict: true, quietSeconds: 900, visitKey: .none,
       phones: Self.phones(android: [false, true, false]))

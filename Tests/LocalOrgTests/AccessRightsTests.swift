@@ -73,9 +73,7 @@ import Testing
     "SELECT TYPEOF What WHEN Account THEN Tradestyle END FROM Event",
     "SELECT COUNT() FROM Account WHERE Tradestyle = 'x'",
   ])
-  func `a query that names a hidden field is refused like one with an unknown field`(
-    _ soql: String
-  ) throws {
+  func `a hidden field is refused in a query like an unknown one`(_ soql: String) throws {
     let error = try #require(refusal(soql, as: sample.ben), "\(soql)")
     #expect(error.code == "INVALID_FIELD", "\(soql): \(error)")
     if soql.contains("ChildAccounts") {

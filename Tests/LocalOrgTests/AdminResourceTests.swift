@@ -57,8 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["count", "Times", "message"])
-  func `an unknown member of a fault is refused with the known ones`(_ member: String) async throws
-  {
+  func `an unknown member of a fault is refused with all known`(_ member: String) async throws {
     let order: JSONObject = ["kind": "limits", "status": 503, member: 3]
     let refused = try await admin("POST", "faults", .object(order))
     #expect(refused.outcome == "400 INVALID_INPUT")

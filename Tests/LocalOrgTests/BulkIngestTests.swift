@@ -77,9 +77,7 @@ import Testing
     ("insert", "Name\n\"x\n", "InvalidBatch : line 2: the quote opened here is never closed"),
     ("delete", "Id,Name\n1,2\n", "InvalidBatch : A delete has the one column Id"),
   ])
-  func `invalid CSV makes the job fail`(operation: String, csv: String, message: String)
-    async throws
-  {
+  func `invalid CSV fails the job`(operation: String, csv: String, message: String) async throws {
     let served = try ServedOrg()
     let id = try await served.ingest(operation, "Account", csv)
     let job = try await served.job("ingest/\(id)")

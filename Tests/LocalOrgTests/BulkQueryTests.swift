@@ -97,9 +97,7 @@ import Testing
       try await served.rows("query/\(all)/results") == [["Name", "IsDeleted"], ["gone", "true"]])
   }
 
-  @Test func `a job is processed in runs, can be aborted, and resumes in another process`()
-    async throws
-  {
+  @Test func `a job has several runs, can be aborted, resumes in another process`() async throws {
     let served = try ServedOrg { $0.bulkRuns = 1 }
     try served.org.seedBulk(object: "Account", count: 4500)
     let id = try await served.queryJob("SELECT Id FROM Account")

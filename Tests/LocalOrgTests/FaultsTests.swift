@@ -35,8 +35,7 @@ import Testing
   }
 
   @Test(arguments: [(false, 0), (true, 1)])
-  func `a connection is closed before or after the commit`(_ after: Bool, _ made: Int) async throws
-  {
+  func `a connection is closed before or after a commit`(_ after: Bool, _ made: Int) async throws {
     served.server.faults.add(.writes, .drop(afterCommit: after))
     await #expect(throws: HTTPError.self) { try await createAccount() }
     #expect(try accounts() == made)

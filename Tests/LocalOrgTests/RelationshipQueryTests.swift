@@ -103,8 +103,7 @@ import Testing
     #expect(names == (0..<4).flatMap { parent in (0..<3).map { "\(parent).\($0)" } })
   }
 
-  @Test func `the next page of parents invalidates the locators of earlier children`() async throws
-  {
+  @Test func `the next page of parents invalidates locators of earlier children`() async throws {
     _ = try await families([3, 3, 3])
     for (isKept, outcome) in [(false, "400 INVALID_QUERY_LOCATOR"), (true, "200")] {
       var options = OrgServer.Options()

@@ -39,9 +39,7 @@ import Testing
     #expect(try await scene.world.run().verdicts.isEmpty)
   }
 
-  @Test func `if a record was created meanwhile, the phone's next change is an update`()
-    async throws
-  {
+  @Test func `if a record was created meanwhile, the phone's next is an update`() async throws {
     let scene = try CarriedScene()
     let phone = try await carried(scene)
     try scene.scene.set(1, ["Name": "Decided"])

@@ -11,9 +11,7 @@ import Testing
 
   // MARK: one device
 
-  @Test func `changes that exceed a guard's limit stay waiting when a phone edits one of them`()
-    async throws
-  {
+  @Test func `changes above a guard's limit stay waiting if a phone edits one`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }

@@ -99,8 +99,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `with returnOpenEdits off, the return stays out and its device keeps it`() async throws
-  {
+  @Test func `with returnOpenEdits off, the return stays out, on its device`() async throws {
     let scene = try CarriedScene {
       $0.replacing(#""returnOpenEdits": true"#, with: #""returnOpenEdits": false"#)
     }
@@ -111,9 +110,7 @@ import Testing
 
   // MARK: returns
 
-  @Test func `an unchanged redelivered edit stays one open edit on any number of phones`()
-    async throws
-  {
+  @Test func `an unchanged redelivered edit stays one open edit on all phones`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let second = try scene.world.device("ada", as: "second")
     try scene.handBack(phone, as: "two.sqlite")

@@ -87,9 +87,7 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
-  @Test func `if the base is unknown, a row keeps the fields that its user may have edited`()
-    async throws
-  {
+  @Test func `if the base is unknown, a row keeps the fields possibly edited`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     // The app has fetched the record itself since. BillingCity is outside the field list.
@@ -176,8 +174,7 @@ import Testing
     #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
   }
 
-  @Test func `a record whose edit alone was redelivered is recreated with all fields`() async throws
-  {
+  @Test func `a record with only its edit redelivered is recreated in full`() async throws {
     for decides in [true, false] {
       let (scene, _, id) = try await CarriedScene.carriedConflict()
       let before = try scene.world.record("Account", id)

@@ -9,9 +9,7 @@ import Testing
 @Suite struct CompoundEditsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 
-  @Test func `an edit of a compound field or a related record is reported as not sent`()
-    async throws
-  {
+  @Test func `an edit of a compound or related field is reported as not sent`() async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
     try world.rewrite(
       Self.query,

@@ -42,9 +42,7 @@ import Testing
     #expect(next.exitStatus == .needsAttention)
   }
 
-  @Test func `without a report, an interrupted run is named with the call that resumes it`()
-    async throws
-  {
+  @Test func `without a report, an interrupted run names the call to resume`() async throws {
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let run = try latest().id
     let report = try await world.program(["report"])

@@ -90,9 +90,7 @@ import Testing
     ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
-  @Test func `each verdict that needs review selects its edits and no others`()
-    async throws
-  {
+  @Test func `each verdict that needs review selects its edits and no others`() async throws {
     #expect(Set(Self.words.map(\.verdict)) == Set(Verdict.allCases.filter { !$0.isSettled }))
     _ = try await scene.conflict()
     for (place, (word, verdict)) in Self.words.enumerated() {

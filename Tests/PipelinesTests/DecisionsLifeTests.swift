@@ -61,9 +61,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `one impossible decision refuses all decisions of its request`()
-    async throws
-  {
+  @Test func `one impossible decision refuses all decisions of its request`() async throws {
     _ = try await scene.conflict(["Phone": "device", "Description": "mine"])
     let device = DecisionRequest(edit: 1, .whole(.device))
     let refused: [(DecisionRequest, String)] = [
@@ -97,10 +95,7 @@ import Testing
     #expect(error?.reason?.contains("it is resolved (discarded)") == true)
   }
 
-  @Test
-  func `only a decision by number replaces a colleague's`()
-    async throws
-  {
+  @Test func `only a decision by number replaces a colleague's`() async throws {
     _ = try await scene.conflict()
     func all(_ decision: Decision, by name: String) throws -> PipelineDecisions.Result {
       try scene.decisions.enter([], .init([.conflict, .failed], .whole(decision)), by: name)
@@ -151,9 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a fix of a field that is no longer sent needs a new decision`()
-    async throws
-  {
+  @Test func `a fix of a field that is no longer sent needs a new decision`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
@@ -172,9 +165,7 @@ import Testing
   ///
   /// Its table decides as long as its values are the org's and its rows are the edits'. The next
   /// report shows the decisions.
-  @Test func `a report's table decides its own edits as long as its values hold`()
-    async throws
-  {
+  @Test func `a report's table decides its own edits as long as its values hold`() async throws {
     let (ours, theirs) = (
       String(repeating: "ours, ", count: 1000), String(repeating: "theirs, ", count: 1000)
     )

@@ -62,8 +62,7 @@ import Testing
     return (accounts, contacts)
   }
 
-  @Test func `each kind of sync down is primed, packed, and left alone if unchanged`() async throws
-  {
+  @Test func `each kind of sync down is primed, packed and left if unchanged`() async throws {
     let (accounts, contacts) = try makeZebras()
     let first = try await world.run()
     #expect(first.findings == [])

@@ -43,8 +43,7 @@ import Testing
     #expect(try ForeignReader.violations(world.stores()) == [])
   }
 
-  @Test func `a user whose org is unreachable is skipped, and served by the next run`() async throws
-  {
+  @Test func `a user whose org is unreachable is skipped, served next time`() async throws {
     let ben = try world.user("ben")
     world.server.faults.add(
       .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
@@ -67,9 +66,7 @@ import Testing
     try expectSound()
   }
 
-  @Test func `if a shared login ends while edits are processed, a login error is reported`()
-    async throws
-  {
+  @Test func `if a shared login ends meanwhile, a login error is reported`() async throws {
     _ = try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)

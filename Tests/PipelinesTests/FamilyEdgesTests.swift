@@ -123,9 +123,7 @@ import Testing
     #expect(child["LastName"] == "Grown")
   }
 
-  @Test func `a parent that only the org's users changed is not recreated for children`()
-    async throws
-  {
+  @Test func `a parent that only org users changed is not recreated for children`() async throws {
     // The integration user confirms that it is deleted.
     let world = try Self.world {
       $0.replacing("\"login\":{", with: #""login":{"integrationUser":"attache@example.com","#)
@@ -213,9 +211,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `a waiting detail's edit is resolved by the deletion of its parent`(_ mode: String)
-    async throws
-  {
+  func `a waiting detail's edit is resolved by its parent's deletion`(_ mode: String) async throws {
     let world = try Self.world(others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let edits = try await refusedDeletion(family, world)
@@ -251,9 +247,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `another phone's child of a deleted parent is not deleted with it`(_ mode: String)
-    async throws
-  {
+  func `another phone's child of a deleted parent stays in the org`(_ mode: String) async throws {
     let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
     let family = try await family(world)
     let other = try world.device("ada", as: "other")
@@ -271,8 +265,7 @@ import Testing
     #expect(try isThere("Contact", family.child, world))
   }
 
-  @Test func `a detail that another user deleted is not reported as deleted with it`() async throws
-  {
+  @Test func `a detail that another user deleted is not reported with it`() async throws {
     let world = try Self.world(Self.proving)
     let family = try await family(world)
     try family.device.edit(

@@ -191,8 +191,7 @@ import Testing
     #expect(try !Self.ledger(of: "ben", world).contains("canary"))
   }
 
-  @Test func `a field that a user can no longer read leaves bundles, and can return`() async throws
-  {
+  @Test func `a field that a user cannot read now leaves bundles, may return`() async throws {
     let world = try Self.world()
     let accounts = try Self.accounts("ben", world)
     for id in accounts { try world.change(id, ["Tradestyle": "canary of the run"]) }
@@ -216,9 +215,7 @@ import Testing
     #expect(again.count { $0["Tradestyle"] == "canary of the run" } == 4)
   }
 
-  @Test func `a user who cannot read a named field is reported, others are served`()
-    async throws
-  {
+  @Test func `a user who cannot read a named field is reported, others are served`() async throws {
     let world = try Self.world(query: "SELECT Id, Name, Tradestyle FROM Account")
     try Self.hide(world)
     let summary = try await world.run()

@@ -20,8 +20,7 @@ import Testing
     try Files.setModificationTime(of: path, nanoseconds: 1_700_000_000_000_000_000)
   }
 
-  @Test func `a refused return is reported with reason and file until it is removed`() async throws
-  {
+  @Test func `a refused return is reported with reason and file until removal`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try put("no store", as: "note.txt")

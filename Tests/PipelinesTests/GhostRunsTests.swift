@@ -194,9 +194,7 @@ import Testing
   }
 
   @Test(arguments: [(9, false), (11, true)])
-  func `after a long pause, all ids are listed`(
-    _ days: Int64, _ goes: Bool
-  ) async throws {
+  func `after a long pause, all ids are listed`(_ days: Int64, _ goes: Bool) async throws {
     let world = try Self.world()
     let lost = try more(1, world)[0]
     try await world.run()

@@ -59,8 +59,7 @@ import Testing
     #expect(try await world.run().bundles == [])
   }
 
-  @Test func `a failed rule stops the cursor before the records it would have given`() async throws
-  {
+  @Test func `a failed rule stops the cursor before the records it would give`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     let contact = try #require(try world.ids("contacts", on: device).first)
     let held = try cursor()

@@ -56,9 +56,7 @@ import Testing
   }
 
   /// The report says that adding the field is not enough.
-  @Test func `values outside the field list are sent only when saved again`()
-    async throws
-  {
+  @Test func `values outside the field list are sent only when saved again`() async throws {
     let scene = try DecisionScene()
     let device = try await scene.phone()
     let ids = [try scene.account(device), try scene.account(device, 1)]

@@ -271,10 +271,7 @@ import Testing
     #expect(!silent.messages.contains(server.url), "an address may contain a token")
   }
 
-  @Test
-  func `a hanging target does not delay the others or exceed the time limit`()
-    async throws
-  {
+  @Test func `a hanging target does not delay the others or exceed the time limit`() async throws {
     let asked = Locked<[String]>([])
     let release = DispatchSemaphore(value: 0)
     let server = try HTTPServer { request in

@@ -114,9 +114,7 @@ import Testing
     return told
   }
 
-  @Test func `odd files in the inbox are reported by name, and valid returns continue`()
-    async throws
-  {
+  @Test func `odd files in the inbox are named, and valid returns continue`() async throws {
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()
@@ -238,8 +236,7 @@ import Testing
     #expect(status.json["processing"]?.int == 1)
   }
 
-  @Test func `returns that an interrupted run took are ingested once by the next run`() async throws
-  {
+  @Test func `returns taken by an interrupted run are ingested by the next`() async throws {
     let world = try await handedBack(phone: "+1 555 0166")
     let inbox = Inbox(
       directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)

@@ -81,8 +81,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `an edit merges with another user's change under any date field`(_ dates: Dates) async throws
-  {
+  func `an edit merges with another user's change under any date`(_ dates: Dates) async throws {
     let scene = try scene(dates, mode: "mergeFields")
     let (device, ids) = try await phone(scene)
     try scene.office(ids[0], ["Phone": "office"])

@@ -134,9 +134,7 @@ struct PreflightTests {
     #expect(check.lines.contains { $0.contains("has no access to the limits") })
   }
 
-  @Test func `names that identify rows need the org's case; in queries any case works`()
-    async throws
-  {
+  @Test func `names that identify rows need the org's case, queries any case`() async throws {
     let world = try Self.world(
       """
       {"syncs": [

@@ -30,8 +30,7 @@ import Testing
     #expect(text.contains(#""generations": 1"#))
   }
 
-  @Test func `the plan removes nothing, and the command removes what the plan lists`() async throws
-  {
+  @Test func `the plan removes nothing, the command removes what it lists`() async throws {
     try await nights()
     let before = try Tree.files(world.data.path)
     let plan = try await world.program(["prune"], ["--dry-run"])

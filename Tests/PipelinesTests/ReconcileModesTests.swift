@@ -218,8 +218,7 @@ import Testing
   // MARK: device conflicts of earlier runs
 
   @Test(arguments: ["firstWins", "lastWins"])
-  func `the choice in a device conflict applies to earlier edits too`(_ policy: String) async throws
-  {
+  func `a device conflict's choice applies to earlier edits too`(_ policy: String) async throws {
     let scene = try DecisionScene()
     let world = scene.world
     let id = try await scene.deviceConflict(

@@ -113,9 +113,7 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `an edit that may have been sent overwrites nothing, even under OVERWRITE`()
-    async throws
-  {
+  @Test func `a possibly sent edit overwrites nothing, even under OVERWRITE`() async throws {
     try world.overwriteAccounts()
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")

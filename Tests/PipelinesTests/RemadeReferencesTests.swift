@@ -103,8 +103,7 @@ import Testing
     #expect(try scene.field("AccountId", of: moved, "Contact")?.string == ids[2])
   }
 
-  @Test func `an undeleted record keeps its Id, and its recreated copy stays deleted`() async throws
-  {
+  @Test func `an undeleted record keeps its Id, its recreated copy is deleted`() async throws {
     let scene = try scene("LEAVE_IF_CHANGED")
     let phone = try await scene.phone()
     let ids = [try scene.scene.account(phone), try scene.scene.account(phone, 1)]

@@ -239,9 +239,7 @@ struct ReviewPageTests {
   }
 
   @Test(arguments: [true, false])
-  func `a device conflict is shown with the other edit and the difference`(_ overlaps: Bool)
-    async throws
-  {
+  func `a device conflict is shown with both edits' difference`(_ overlaps: Bool) async throws {
     let scene = try DecisionScene()
     let id = try await scene.deviceConflict(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])

@@ -95,9 +95,7 @@ import Testing
     #expect(try scene.open() == [.conflict: 1])
   }
 
-  @Test func `a late normalized create after its successor is a duplicate created`()
-    async throws
-  {
+  @Test func `a late normalized create after its successor is a duplicate created`() async throws {
     let (device, _) = try await begin()
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],

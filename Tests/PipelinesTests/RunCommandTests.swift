@@ -52,9 +52,7 @@ import Testing
     arguments: [
       ["status"], ["report"], ["decide", "--list"], ["returns", "list"], ["explain", "1"],
     ])
-  func `a user who cannot read a pipeline's data gets its owner's name`(_ command: [String])
-    async throws
-  {
+  func `a user who cannot read the data gets its owner's name`(_ command: [String]) async throws {
     let world = try World()
     try await world.run(.prime)
     let words = command.first == "returns" ? command : Array(command.prefix(1))

@@ -149,9 +149,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an immediately applied decision is checked in the org`(_ hasIntegration: Bool)
-    async throws
-  {
+  func `a decision applied at once is checked in the org`(_ hasIntegration: Bool) async throws {
     let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
     let id = try await DecisionScene(world).conflict()
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -262,8 +260,7 @@ import Testing
     #expect(nights > 1)
   }
 
-  @Test func `a user who was interrupted is processed before users with a later turn`() async throws
-  {
+  @Test func `a user who was interrupted is served before users with later turns`() async throws {
     let world = try World()
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     try await run(world)

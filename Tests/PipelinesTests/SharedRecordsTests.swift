@@ -88,9 +88,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit in a second soup keeps the values that the first one sent`(_ mode: String)
-    async throws
-  {
+  func `an edit in a second soup keeps the first one's values`(_ mode: String) async throws {
     let world = try world(mode)
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -180,9 +178,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an overwrite within one second is listed, a deletion conflicts`(_ deletes: Bool)
-    async throws
-  {
+  func `an overwrite in one second is listed, a deletion conflicts`(_ deletes: Bool) async throws {
     let world = try world(deletes ? "LEAVE_IF_CHANGED" : "OVERWRITE")
     try world.org.setClockStep(0)
     let admin = try world.user("admin")

@@ -51,8 +51,7 @@ import Testing
   }
 
   @Test(arguments: SigningAlgorithm.allCases)
-  func `every bundle and the list of bundles is signed`(_ algorithm: SigningAlgorithm) async throws
-  {
+  func `every bundle and the bundle list is signed`(_ algorithm: SigningAlgorithm) async throws {
     let key = try key("sign.key", algorithm)
     let world = try world("sign.key")
     let summary = try await world.run()
@@ -127,8 +126,7 @@ import Testing
     try verifyList(world, by: signers(new))
   }
 
-  @Test func `a pipeline that stops signing leaves no outdated signature of its list`() async throws
-  {
+  @Test func `a pipeline that stops signing keeps no old signature of its list`() async throws {
     let key = try key("sign.key")
     let world = try world("sign.key")
     let bundles = try await world.run().bundles

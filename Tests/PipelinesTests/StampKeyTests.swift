@@ -172,8 +172,7 @@ import Testing
     #expect(try await world.runAsWritten().exitStatus == .done)
   }
 
-  @Test func `the data of another pipeline file do not prevent a new one's first run`() async throws
-  {
+  @Test func `another pipeline file's data do not prevent a new first run`() async throws {
     try await world.run()
     let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
     let other = world.directory.file("pipelines/second.json")

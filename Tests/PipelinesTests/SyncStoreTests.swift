@@ -237,9 +237,7 @@ import Testing
     "select {accounts:Name} -- from, select\n from {accounts}": "{accounts:Name}",
     "select {accounts:Name}, {accounts:Id} from {accounts}": "{accounts:Name},{accounts:Id}",
   ])
-  func `result columns of a query are named by its select list`(
-    _ query: String, _ heading: String
-  ) throws {
+  func `result columns are named by the select list`(_ query: String, _ heading: String) throws {
     let scene = try SyncScene(primed: "accounts")
     let outcome = try scene.attache(["store", "query", scene.store, query, "--csv"])
     #expect(outcome.status == 0, "\(outcome.error)")

@@ -14,9 +14,7 @@ import Testing
 ///
 /// A scene is a kind of sync up and a situation. Each has a soup, and all of them are in one store.
 @Suite struct SyncUpContractTests {
-  @Test func `a live store and a pipeline send the same requests with the same results`()
-    async throws
-  {
+  @Test func `a live store and a pipeline send the same and get the same`() async throws {
     let world = try await UpWorld()
     for night in UpRun.allCases {
       let live = try await world.live(night)
@@ -28,9 +26,7 @@ import Testing
     }
   }
 
-  @Test func `conditional updates are sent in composites no larger than a batch`()
-    async throws
-  {
+  @Test func `conditional updates are sent in composites no larger than a batch`() async throws {
     try await UpWorld(isStrict: true).expectReturned(.day)
   }
 }

@@ -121,9 +121,7 @@ import Testing
   }
 
   @Test(arguments: ["parent", "child"])
-  func `a family with one failed record stays together in later runs`(
-    _ contested: String
-  ) async throws {
+  func `a family with a failed record stays together later`(_ contested: String) async throws {
     let world = try World(file: Self.pipeline.get().file("kinds.json"))
     let admin = try world.user("admin")
     let family = try await family(world)

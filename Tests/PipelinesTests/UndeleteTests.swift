@@ -271,8 +271,7 @@ import Testing
     }
   }
 
-  @Test func `an org that lacks the call leaves the record; a later undo restores it`() async throws
-  {
+  @Test func `an org without the call leaves the record; a later undo restores it`() async throws {
     let (id, run, _) = try await deleted()
     let missing = ServerResponse(status: 404, headers: ["Content-Type": "text/html"], body: [])
     let faults: [(Faults.Action, String)] = [

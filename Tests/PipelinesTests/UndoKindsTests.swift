@@ -80,9 +80,7 @@ import Testing
     #expect(try scene.field("Description", of: id) != "office")
   }
 
-  @Test func `an undone new record is redelivered with all fields, and can be recreated`()
-    async throws
-  {
+  @Test func `an undone new record is redelivered whole, and can be recreated`() async throws {
     let scene = try UndoScene({
       $0.replacing(
         #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)

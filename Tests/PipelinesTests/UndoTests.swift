@@ -197,8 +197,7 @@ import Testing
     try await scene.scene.expectClosed(handback: 3)
   }
 
-  @Test func `after undoing two edits of a field the second value is not a new edit`() async throws
-  {
+  @Test func `after undoing two edits of a field the second is not new`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     let first = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "first"])

@@ -49,8 +49,7 @@ import Testing
     #expect(try status().open.map(\.number) == [edit])
   }
 
-  @Test func `an edit that is again not attempted is not new, and a resolved one is`() async throws
-  {
+  @Test func `an edit again not attempted is not new, a resolved one is`() async throws {
     try await world.runFieldDay("ben")
     try world.org.setActive("ben@example.com", false)
     var runs: [RunSummary] = []
@@ -88,8 +87,7 @@ import Testing
     #expect(try Told(world).open(later.run).values.sorted() == ["conflict"])
   }
 
-  @Test func `verdicts in an interrupted run's report are not new in the next report`() async throws
-  {
+  @Test func `verdicts of an interrupted run's report are not new later`() async throws {
     try await world.runFieldDay()
     // Its report exists, whether the ledger knows it or not: the next run is a new one.
     try await world.die { if case .reportWritten = $0 { true } else { false } }

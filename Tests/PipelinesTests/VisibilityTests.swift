@@ -35,8 +35,7 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `each store contains exactly what its user's token reads`(_ platform: Platform) async throws
-  {
+  func `each store has exactly what its user's token reads`(_ platform: Platform) async throws {
     let world = try await World.primed()
     var seen: [String: Set<String>] = [:]
     for name in ["ada", "ben", "cleo"] {

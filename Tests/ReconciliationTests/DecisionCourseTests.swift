@@ -54,9 +54,7 @@ struct DecisionCourseTests {
     #expect(creates() == before + 2)
   }
 
-  @Test func `a create's record is looked for from its first attempt, however late the last`()
-    async throws
-  {
+  @Test func `a create's record is looked for from its first attempt on`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Lovelace"])
@@ -116,9 +114,7 @@ struct DecisionCourseTests {
     return (ours, own)
   }
 
-  @Test func `an edit with a duplicate goes into the chosen record`()
-    async throws
-  {
+  @Test func `an edit with a duplicate goes into the chosen record`() async throws {
     for isOwn in [true, false] {
       let day = try FieldDay()
       day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
@@ -164,9 +160,7 @@ struct DecisionCourseTests {
 
   // MARK: replaced edits
 
-  @Test func `an edit that its device discarded and that arrives late needs a decision`()
-    async throws
-  {
+  @Test func `an edit discarded by its device that arrives late needs a decision`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     day.options.conditionalUpdates = false

@@ -67,9 +67,7 @@ import Testing
   }
 
   @Test(arguments: ActingUser.allCases)
-  func `a global store's new record belongs to the integration user`(_ sender: ActingUser)
-    async throws
-  {
+  func `a global store's record is the integration user's`(_ sender: ActingUser) async throws {
     let day = try day()
     day.options.sendAs = sender
     try day.handBack([day.account("local_1", ["Name": "Everybody's"])], snapshot: "global")

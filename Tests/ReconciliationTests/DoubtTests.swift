@@ -16,8 +16,7 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `in the quiet window a create is unconfirmed; the next run resolves it`() async throws
-  {
+  @Test func `in the quiet window a create is unconfirmed, then resolved`() async throws {
     let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([
@@ -34,9 +33,7 @@ struct DoubtTests {
   }
 
   @Test(arguments: [true, false])
-  func `the outcomes of an update and a delete with lost answers are found`(_ afterCommit: Bool)
-    async throws
-  {
+  func `updates and deletes with lost answers are found`(_ afterCommit: Bool) async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two"])

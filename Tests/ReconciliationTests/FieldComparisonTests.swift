@@ -255,8 +255,7 @@ struct FieldComparisonTests {
 
   // MARK: operator's values
 
-  @Test
-  func `an operator's value is another user's if the issued value is unknown`() {
+  @Test func `an operator's value is another user's if the issued value is unknown`() {
     for (held, foreign) in [("mine", ["A"]), ("entered", [])] {
       let comparison = FieldComparison(
         device: ["A": .string(held)], base: nil, server: ["A": "entered"], listed: ["A"],

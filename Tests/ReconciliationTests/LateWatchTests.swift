@@ -253,8 +253,7 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
-  @Test func `a late create is open even if a later edit of its row was sent before`() async throws
-  {
+  @Test func `a late create is open even if a later edit was sent before`() async throws {
     let (edit, _) = try edit(.create)
     try await resolve(Case(verb: .create, way: .followed), edit, nil)
     #expect(try verdict(2) == "updated")

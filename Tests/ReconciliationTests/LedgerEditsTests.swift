@@ -168,8 +168,7 @@ struct LedgerEditsTests {
   }
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
-  func `a record that its device's own sync created too is reported once`(_ deviceID: String) throws
-  {
+  func `a record that its device's sync created too is reported once`(_ deviceID: String) throws {
     let fixture = try F()
     let state = fixture.state
     let ours = "001000000000007AAA"

@@ -54,9 +54,7 @@ struct LedgerJournalTests {
 
   // MARK: several sync ups
 
-  @Test func `an edit that is refused for one sync up is sent by another only in full`()
-    async throws
-  {
+  @Test func `an edit refused for one sync up is sent by another only in full`() async throws {
     let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),

@@ -68,8 +68,7 @@ struct LoaderTablesTests {
     #expect(success.last?.hasSuffix(",V-1,Device,Item Created") == true)
   }
 
-  @Test func `a waiting edit is shown by its verdict, not by an earlier run's write`() async throws
-  {
+  @Test func `a waiting edit is shown by its verdict, not by an earlier write`() async throws {
     let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])

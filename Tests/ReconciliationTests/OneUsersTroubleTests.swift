@@ -126,9 +126,7 @@ struct OneUsersTroubleTests {
     Faults.Action.status(400, code: "INVALID_FIELD", message: "no such field"),
     .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"),
   ])
-  func `an unreadable record before a deletion stops no others`(_ answer: Faults.Action)
-    async throws
-  {
+  func `an unreadable record before deletion stops no other`(_ answer: Faults.Action) async throws {
     let day = try day()
     let (one, two) = (
       try day.make("Account", ["Name": "One", "Phone": "1"]),

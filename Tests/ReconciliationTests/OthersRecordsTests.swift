@@ -30,9 +30,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a discarded create leaves another record with its external ID`(_ mode: MergeMode)
-    async throws
-  {
+  func `a discarded create leaves another's record by external ID`(_ mode: MergeMode) async throws {
     visits(mode)
     let outcome = day.org.create(
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
@@ -152,9 +150,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `an older copy does not recreate a record that a device has sent`(_ isSamePhone: Bool)
-    async throws
-  {
+  func `an older copy does not recreate a record already sent`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     let id = try #require(
       day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
@@ -200,9 +196,7 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices each sent is reported as a duplicate`()
-    async throws
-  {
+  @Test func `a new record that two devices each sent is reported as a duplicate`() async throws {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.account("local_1", ["Name": .string(long)])

@@ -84,9 +84,7 @@ struct OwnSyncsTests {
   // MARK: restored values
 
   @Test(arguments: MergeMode.allCases)
-  func `a value restored after the device sent another is not unchanged`(
-    _ mode: MergeMode
-  ) async throws {
+  func `a value restored after another was sent is not unchanged`(_ mode: MergeMode) async throws {
     let day = try day(mode)
     let (id, putBack) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: [:])
     try send(day, id, ["Phone": "A"])
@@ -120,9 +118,7 @@ struct OwnSyncsTests {
     #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
   }
 
-  @Test func `a write that the pipeline sent as the user is not the device's own sync`()
-    async throws
-  {
+  @Test func `a write sent as the user is not the device's own sync`() async throws {
     let day = try day(.leaveIfChanged)
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     var other = try day.edited(account: id, [:])

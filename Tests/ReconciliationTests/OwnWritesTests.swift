@@ -138,8 +138,7 @@ struct OwnWritesTests {
     #expect(try await day.verdicts([ben], user: day.ben) == "device conflict 1")
   }
 
-  @Test func `edits of a recreated record conflict, although they have its former ID`() async throws
-  {
+  @Test func `edits of a recreated record conflict, though they have its old ID`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited(account: id, ["Phone": "5"])

@@ -24,8 +24,7 @@ import Testing
     return plan
   }
 
-  @Test func `the child of a new record is sent with it, and no invented ID is shown`() async throws
-  {
+  @Test func `the child of a new record is sent with it, no invented ID is shown`() async throws {
     try day.handBack([
       day.account("local_1", ["Name": "New"]),
       day.contact("local_2", ["LastName": "A", "AccountId": "local_1"]),

@@ -114,9 +114,7 @@ struct ReconcilerTests {
     #expect(outside == ["Website"])
   }
 
-  @Test func `a record that was sent and then deleted on its device is deleted in the org`()
-    async throws
-  {
+  @Test func `a record sent and then deleted on its device is deleted in the org`() async throws {
     let day = try FieldDay()
     let made = day.account("local_1", ["Name": "Short-lived"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -242,8 +240,7 @@ struct ReconcilerTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `LEAVE_IF_CHANGED leaves deleted records; deleting them is already done`() async throws
-  {
+  @Test func `LEAVE_IF_CHANGED leaves deleted records; deleting them is done`() async throws {
     let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One"])
     let two = try day.make("Account", ["Name": "Two"])

@@ -119,9 +119,7 @@ struct ReconciliationRulesTests {
   }
 
   @Test(arguments: [(2, false), (3, true)])
-  func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool)
-    async throws
-  {
+  func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool) async throws {
     let day = try FieldDay()
     day.options.maxChanges = .init(perSnapshot: 2)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }

@@ -18,8 +18,7 @@ struct ReplacedEditsTests {
     return (id, edit)
   }
 
-  @Test func `an unconfirmed edit that never arrived yields to its device's next one`() async throws
-  {
+  @Test func `an unconfirmed edit that never arrived yields to the next one`() async throws {
     let day = try FieldDay()
     let (id, edit) = try await doubtful(day, handback: 1)
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)

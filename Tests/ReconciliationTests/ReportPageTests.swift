@@ -165,8 +165,7 @@ struct ReportPageTests {
     await browser.close()
   }
 
-  @Test func `100,000 edits open in under two seconds and are searched in under 0.3`() async throws
-  {
+  @Test func `100,000 edits open within two seconds and are searched in 0.3`() async throws {
     let path = try write(try await large(100_000))
     let browser = try Browser()
     let seconds = try await browser.open(path)

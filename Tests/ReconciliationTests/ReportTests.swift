@@ -118,8 +118,7 @@ struct ReportTests {
     }
   }
 
-  @Test func `a conflict has its three values, and edits outside the list are listed`() async throws
-  {
+  @Test func `a conflict has three values, and edits outside the list are listed`() async throws {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     #expect(page.contains(#"<td data-label="Issued">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
@@ -212,9 +211,7 @@ struct ReportTests {
     )
   }
 
-  @Test func `the user who changed a record in the org is named once a run has read the name`()
-    async throws
-  {
+  @Test func `the user who changed a record is named once a run has the name`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     let unnamed = try day.state.unnamedPeople(run: run.id)

@@ -120,9 +120,7 @@ struct UpsertDoubtTests {
   }
 
   @Test(arguments: Row.all)
-  func `an upsert overwrites no unseen change, whatever its first request did`(
-    _ row: Row
-  ) async throws {
+  func `an upsert overwrites no unseen change, whatever happened first`(_ row: Row) async throws {
     rule(row.mode)
     let id =
       row.stood

@@ -34,9 +34,7 @@ struct UsersWhoLeftTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  @Test func `a conflict of a user who cannot log in can be resolved with the org's values`()
-    async throws
-  {
+  @Test func `a conflict of a user who cannot log in can take the org's values`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     try day.change("Account", id, ["Phone": "office"])

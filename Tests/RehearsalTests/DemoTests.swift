@@ -65,9 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["scratch", "snapshots/demo", "snapshots/field"])
-  func `a demo refuses a directory that no demo made, and changes nothing`(_ name: String)
-    async throws
-  {
+  func `a demo refuses a directory of no demo, and changes nothing`(_ name: String) async throws {
     let directory = TemporaryDirectory("demo")
     let kept = directory.file(name) + "/reports/kept"
     try Files.makeDirectory(directory.file(name) + "/reports")

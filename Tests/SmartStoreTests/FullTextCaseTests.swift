@@ -44,9 +44,7 @@ import Testing
 
   // SDK: testRegisterDropSoupFts4, testRegisterDropSoupFts5
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `words are added and removed with the soup`(_ platform: Platform, _ words: FullTextGrammar)
-    throws
-  {
+  func `words come and go with the soup`(_ platform: Platform, _ words: FullTextGrammar) throws {
     let test = try make(platform, words, [])
     #expect(
       try test.store.connection.texts("SELECT name FROM pragma_table_info('TABLE_1_fts')").prefix(2)

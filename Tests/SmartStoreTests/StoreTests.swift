@@ -25,8 +25,7 @@ final class TestStore {
 @Suite struct StoreTests {
   // SDK: testMetaDataTableCreated (Android), testMetaDataTablesCreated (iOS)
   @Test(arguments: Platform.allCases)
-  func `a new store has the meta tables and reserved bytes for sealing`(_ platform: Platform) throws
-  {
+  func `a new store has meta tables and reserved bytes for sealing`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let connection = test.store.connection
     #expect(try connection.reservedBytes() == 80)

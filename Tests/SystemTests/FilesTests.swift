@@ -70,9 +70,7 @@ import Testing
   }
 
   @Test(arguments: ["pipe", "socket", "/dev/zero", "/dev/null"])
-  func `a pipe, socket or device is rejected with its type, even through a link`(_ name: String)
-    throws
-  {
+  func `a pipe, socket or device is rejected by type, even via a link`(_ name: String) throws {
     let path = name.hasPrefix("/") ? name : directory.file(name)
     if name == "pipe" { mkfifo(path, 0o600) }
     if name == "socket" {

@@ -20,9 +20,7 @@ import Testing
     #expect(try await store.element(ids[1])?["Name"]?.string == "restored")
   }
 
-  @Test func `a record created here and deleted in the org before a sync down is a ghost`()
-    async throws
-  {
+  @Test func `a record created here, deleted in the org before a sync, is a ghost`() async throws {
     let store = try await ManagedStore()
     let manager = store.manager
     let down = try await manager.syncDown(

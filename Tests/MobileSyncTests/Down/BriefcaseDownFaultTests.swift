@@ -65,9 +65,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an unreadable record is kept, reported and requested again`(_ platform: Platform)
-    async throws
-  {
+  func `an unreadable record is kept, reported and reread`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 4)
     let run = try await Base.start(store, Base.target([Base.accounts]))
     try await run.finish()
@@ -111,8 +109,7 @@ import Testing
     }
   }
 
-  @Test func `a type that is no longer listed is cleaned, an unknown one is reported`() async throws
-  {
+  @Test func `a type no longer listed is cleaned, an unknown one is reported`() async throws {
     let (store, _, contacts) = try await Base.store(accounts: 3, contacts: 3)
     let run = try await Base.start(store, Base.target([Base.contacts]))
     #expect(try await run.finish().warnings.contains { $0.contains("3 records of types") })
@@ -139,9 +136,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `an info's own id and date fields are used, also for ghosts`(_ platform: Platform)
-    async throws
-  {
+  func `an info's id and date fields are used, also for ghosts`(_ platform: Platform) async throws {
     let org = try SyncedOrg()
     let ids = try (0..<3).map { number in
       try org.make(

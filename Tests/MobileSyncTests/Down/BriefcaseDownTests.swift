@@ -127,9 +127,7 @@ import Testing
 
   // SDK: testCleanGhostsOneObjectType (203)
   @Test(arguments: Platform.allCases)
-  func `deleted records are removed, those created on a device stay`(_ platform: Platform)
-    async throws
-  {
+  func `deleted records are removed, records made here stay`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 4)
     let run = try await Self.start(store, Self.target([Self.accounts]))
     try await run.finish()

@@ -19,8 +19,7 @@ import MobileSync
       "LIMIT 3", "LIMIT 3 OFFSET 1", "ORDER BY LastModifiedDate DESC LIMIT 3",
       "WHERE Name != 'Z' ORDER BY Name LIMIT 3",
     ], [false, true])
-  func `an edit stays when another record was deleted`(_ end: String, _ listsAll: Bool) async throws
-  {
+  func `an edit stays if another record was deleted`(_ end: String, _ listsAll: Bool) async throws {
     let org = try SyncedOrg(accounts: 5)
     let other = try org.make("Account", ["Name": "Z"])
     let snapshot = try await Snapshot.primed(

@@ -32,8 +32,7 @@ import Testing
 
   // SDK: testSyncDownForLayoutTarget (5)
   @Test(arguments: Platform.allCases)
-  func `a layout is one element whose id combines its parameters`(_ platform: Platform) async throws
-  {
+  func `a layout is one element whose id has its parameters`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     let target = LayoutTarget(
       sobjectType: "Account", formFactor: .medium, layoutType: .compact, mode: .edit)

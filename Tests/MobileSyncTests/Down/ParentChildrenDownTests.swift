@@ -32,8 +32,7 @@ import Testing
 
   // SDK: ParentChildrenSyncTest.testSyncDown (145)
   @Test(arguments: Platform.allCases)
-  func `families arrive in one request, and parents are counted`(_ platform: Platform) async throws
-  {
+  func `families arrive in one request; parents are counted`(_ platform: Platform) async throws {
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let run = try await store.manager.syncDown(.parentChildren(.accounts(families)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/4", "DONE 100/4"])

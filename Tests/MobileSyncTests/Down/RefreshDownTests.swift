@@ -115,8 +115,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records that disappear do not move others between pages`(_ platform: Platform) async throws
-  {
+  func `records that disappear move no others between pages`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)
     let manager = store.manager
     let run = try await manager.syncDown(Self.target(perQuery: 2))

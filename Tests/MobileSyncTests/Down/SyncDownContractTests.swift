@@ -153,8 +153,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a record that no longer matches is removed`(_ kind: DownKind, _ sink: DownSink) async throws
-  {
+  func `a record that stops matching is removed`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink)
     let ids = try world.org.makeAccounts(3, name: "Acme")
     try await world.sync()
@@ -165,9 +164,7 @@ import Testing
   }
 
   @Test(arguments: every.filter { $0.0 != .mru })
-  func `records are added and removed with user access`(_ kind: DownKind, _ sink: DownSink)
-    async throws
-  {
+  func `records come and go with user access`(_ kind: DownKind, _ sink: DownSink) async throws {
     let ada = "ada@example.com"
     let world = try await DownWorld(kind, sink, as: ada)
     let ids = try world.org.makeAccounts(3, name: "Acme")

@@ -6,9 +6,7 @@ import Testing
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
   @Test(arguments: Platform.allCases)
-  func `a record that was deleted in the org is removed from the soup`(_ platform: Platform)
-    async throws
-  {
+  func `a record deleted in the org leaves the soup`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts(ids)), named: "down")
@@ -23,8 +21,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsWithMultipleSyncs (11)
   @Test(arguments: Platform.allCases)
-  func `cleaning one sync keeps records that another one fetched`(_ platform: Platform) async throws
-  {
+  func `cleaning one sync keeps the records of another`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 6, platform)
     let manager = store.manager
     let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2]))))
@@ -40,9 +37,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a record that no sync fetched is a ghost of the only sync of its soup`(_ hasOther: Bool)
-    async throws
-  {
+  func `a record of no sync is a ghost of its soup's only sync`(_ hasOther: Bool) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts([ids[1]])))

@@ -15,8 +15,7 @@ import Testing
 
   // SDK: testSyncDown (2)
   @Test(arguments: Platform.allCases)
-  func `a sync down fetches everything and reports like the SDK`(_ platform: Platform) async throws
-  {
+  func `a sync down fetches all and reports like the SDK`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
     let run = try await store.manager.syncDown(.soql(.accounts(ids)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])

@@ -70,7 +70,7 @@ import Testing
   }
 
   // D6
-  @Test func `an unreadable record is kept, reported and requested again`() async throws {
+  @Test func `an unreadable record is kept, reported and reread`() async throws {
     let (org, ids, _) = try Base.org(accounts: 4)
     let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in ids { try org.update("Account", id, ["Name": "new"]) }
@@ -113,9 +113,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == accounts.sorted())
   }
 
-  @Test func `more deletions than the guard allows wait until an operator allows them`()
-    async throws
-  {
+  @Test func `more deletions than the guard allows wait until they are allowed`() async throws {
     let (org, accounts, _) = try Base.org(accounts: 20)
     let snapshot = try await Base.snapshot(org, [Base.accounts]).primed()
     for id in accounts[0..<11] { try org.delete(id) }
@@ -157,7 +155,7 @@ import Testing
   }
 
   // D8
-  @Test func `an info's own id and date fields are used, also for ghosts`() async throws {
+  @Test func `an info's id and date fields are used, also for ghosts`() async throws {
     let org = try SyncedOrg()
     let ids = try (0..<3).map { number in
       try org.make(

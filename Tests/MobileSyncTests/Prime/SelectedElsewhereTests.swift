@@ -134,9 +134,7 @@ import Testing
   // MARK: Two syncs of one soup
 
   @Test(arguments: [true, false], [true, false])
-  func `one sync's ghost stays as another's record`(_ isFirst: Bool, _ listsAll: Bool)
-    async throws
-  {
+  func `one sync's ghost stays as another's`(_ isFirst: Bool, _ listsAll: Bool) async throws {
     let syncs = isFirst ? [Self.oslo, Self.named] : [Self.named, Self.oslo]
     let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
@@ -308,9 +306,7 @@ import Testing
   // MARK: Live stores
 
   @Test(arguments: Platform.allCases)
-  func `a live store keeps records that another of its syncs selects`(_ platform: Platform)
-    async throws
-  {
+  func `a live store keeps records that its other syncs select`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let (org, manager) = (store.org, store.manager)
     let (gone, contacts) = try Self.account(org, "Kay", "Low")

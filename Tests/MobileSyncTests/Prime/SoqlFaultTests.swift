@@ -85,8 +85,7 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
-  @Test func `a refused query is reported with the org's message and the sync's name`() async throws
-  {
+  @Test func `a refused query is reported with the org's message and its sync`() async throws {
     let org = try SyncedOrg()
     let snapshot = snapshot(org, "SELECT Id, Region__c FROM Contact")
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
@@ -138,9 +137,7 @@ import Testing
     }
   }
 
-  @Test func `a prime cancelled between pages leaves no files, the next one is complete`()
-    async throws
-  {
+  @Test func `a prime cancelled between pages leaves no files, the next is whole`() async throws {
     let (org, ids, snapshot) = try paged(1050)
     try await snapshot.cancelPrime(of: org, at: .queryMore, nth: 3)
     #expect(snapshot.files.isEmpty)

@@ -24,7 +24,7 @@ import Testing
       org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
   }
 
-  @Test func `a record that no longer matches is removed when the ids are listed`() async throws {
+  @Test func `a record that stops matching is removed when the ids are listed`() async throws {
     let org = try SyncedOrg()
     let ids = try org.makeAccounts(3, name: "Keep")
     let snapshot = snapshot(org, "SELECT Id, Name FROM Account WHERE Name LIKE 'Keep%'")

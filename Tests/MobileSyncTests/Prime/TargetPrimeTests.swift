@@ -86,9 +86,7 @@ import Testing
 
   // MARK: mru
 
-  @Test func `recent records are the user's own, and deletions arrive with the next prime`()
-    async throws
-  {
+  @Test func `recent records are the user's own; deletions arrive next time`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let target = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
     let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
@@ -113,8 +111,7 @@ import Testing
 
   // MARK: refresh
 
-  @Test func `a refresh updates records that an earlier sync put into the same soup`() async throws
-  {
+  @Test func `a refresh updates records that an earlier sync put in the soup`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 5)
     let target = SyncTarget.refresh(
       RefreshTarget(

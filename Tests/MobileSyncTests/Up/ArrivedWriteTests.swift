@@ -29,9 +29,7 @@ struct ArrivedWriteTests {
       ("1234.5678", "1234", false), ("1234.57", "1234.5678", false), ("1234", "1235", false),
       ("1234.0", "1234", true), ("2.5", "3.0", true), ("1e3", "1001", false),
     ])
-  func `a number with fewer digits matches what the field stores`(
-    sent: String, held: String, isMade: Bool
-  ) {
+  func `a number with fewer digits matches the field`(sent: String, held: String, isMade: Bool) {
     #expect(ArrivedWrite.mayBe(.number(held), of: .number(sent)) == isMade)
   }
 

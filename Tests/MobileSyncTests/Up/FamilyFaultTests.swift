@@ -66,9 +66,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `between the requests of one large tree nothing is orphaned`(
-    _ afterCommit: Bool
-  ) async throws {
+  func `between requests of one large tree nothing is orphaned`(_ afterCommit: Bool) async throws {
     let store = try await store(["A"], contacts: 60)
     store.org.server.faults.add(.kind(.composite), nth: 2, .drop(afterCommit: afterCommit))
     #expect(try await store.up(.accounts(), fields: nil).state.status == .failed)
@@ -80,9 +78,7 @@ import Testing
   }
 
   @Test(arguments: 0...3)
-  func `a request interrupted midway is resumed there`(
-    _ parts: Int
-  ) async throws {
+  func `a request interrupted midway is resumed there`(_ parts: Int) async throws {
     let store = try await store(["A"], contacts: 2)
     store.org.server.faults.add(
       .kind(.composite), .interrupt(afterParts: parts, drops: true))
@@ -152,9 +148,7 @@ import Testing
     try await checkEqual(store, accounts: 4, contacts: 4)
   }
 
-  @Test func `an edit while the tree is in transit is kept and sent with the next sync`()
-    async throws
-  {
+  @Test func `an edit while the tree is in transit is sent next time`() async throws {
     let store = try await store(["A"], contacts: 1)
     let gate = RequestGate()
     gate.close(store.org, .kind(.composite))

@@ -142,9 +142,7 @@ import Testing
     #expect(try await store.column("Id") != [parent])
   }
 
-  @Test func `a parent that the app deletes while its tree is in transit is not recreated`()
-    async throws
-  {
+  @Test func `a parent that the app deletes in transit is not recreated`() async throws {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let parent = families[0].id
@@ -168,9 +166,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a refused child of a removed parent is reported`(
-    _ platform: Platform
-  ) async throws {
+  func `a refused child of a removed parent is reported`(_ platform: Platform) async throws {
     let (store, parent, children) = try await withSubsidiaries(platform)
     try await store.delete([parent])
     try await store.edit([children[0]], of: "subsidiaries") { $0["Name"] = "local" }
@@ -277,9 +273,7 @@ import Testing
     #expect(try await store.dirty("subsidiaries").isEmpty)
   }
 
-  @Test func `without the parent's field in the list a master's details are not moved`()
-    async throws
-  {
+  @Test func `without the parent's field in the list no details are moved`() async throws {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 2, children: 1)
     let child = families[0].children[0]
@@ -299,9 +293,7 @@ import Testing
     #expect(try store.server("Contact", "AccountId", of: child)?.string == families[0].id)
   }
 
-  @Test func `a new parent and its new children deleted again need no request`()
-    async throws
-  {
+  @Test func `a new parent and its new children deleted again need no request`() async throws {
     let store = try await ManagedStore()
     let account = try await store.createAccounts(["A"])
     try await store.create(
@@ -337,9 +329,7 @@ import Testing
 
   // MARK: LEAVE_IF_CHANGED
 
-  @Test func `the trees' dates are queried together, and a moved child is still found`()
-    async throws
-  {
+  @Test func `the trees' dates are queried together; a moved child is found`() async throws {
     let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 5, children: 2)
     try await store.rename(families.map(\.id))

@@ -95,9 +95,7 @@ import Testing
   }
 
   @Test(arguments: [SyncUpTarget.Kind.single, .batch, .collection])
-  func `an element that only its index marks as changed is reported`(
-    _ kind: SyncUpTarget.Kind
-  ) async throws {
+  func `an element that only its index marks is reported`(_ kind: SyncUpTarget.Kind) async throws {
     let store = try await ManagedStore(UpCase(kind: kind, platform: .ios))
     let ids = try await store.syncedAccounts(2)
     let raw = try Connection(store.directory.file("store.db"))

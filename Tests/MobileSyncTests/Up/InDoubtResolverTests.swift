@@ -113,9 +113,7 @@ struct InDoubtResolverTests {
     #expect(try await found(upsert, taken: [id]) == "not done")
   }
 
-  @Test func `a record that its sender created before exists, and must be compared`()
-    async throws
-  {
+  @Test func `a record that its sender created before exists, and must be compared`() async throws {
     let id = try org.make("Account", ["Name": "old", "External_Id__c": "E1"])
     let seen: JSONValue = ["Id": .string(id), "Name": "old"]
     let known = write(.upsert, ["Name": "device"], key: "E1", seen: seen)

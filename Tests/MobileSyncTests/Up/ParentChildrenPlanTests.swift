@@ -97,9 +97,7 @@ import Testing
     #expect(plan.settled.count == row.settled)
   }
 
-  @Test func `a detail names an unchanged master only if the list contains the field`()
-    throws
-  {
+  @Test func `a detail names an unchanged master only if the list contains the field`() throws {
     let tree = try tree("u", ["u", "c"])
     func items(_ type: RelationshipType, _ listsKey: Bool) throws -> String {
       words(

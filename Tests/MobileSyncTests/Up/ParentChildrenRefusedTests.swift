@@ -34,9 +34,7 @@ import Testing
     }
   }
 
-  @Test func `a changed child whose parent is not in the store is reported as not sent`()
-    async throws
-  {
+  @Test func `a changed child without its parent in the store is reported unsent`() async throws {
     let store = try await ManagedStore()
     let family = try await family(store, children: 2)
     try await store.edit([family.children[0]], of: "contacts") {

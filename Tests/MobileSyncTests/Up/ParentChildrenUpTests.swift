@@ -127,9 +127,7 @@ import Testing
 
   // SDK: testSyncUpWithLocallyCreatedChildrenRemotelyDeletedParent (156)
   @Test(arguments: Platform.allCases)
-  func `a parent that the org deleted is recreated for its new children`(
-    _ platform: Platform
-  ) async throws {
+  func `a parent deleted by the org is recreated for children`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let ids = try await store.syncedAccounts(1)
     try await makeContacts(store, of: [("name 0", ids[0])], 3)
@@ -199,9 +197,7 @@ import Testing
 
   // SDK: testParentChildrenSyncUpWithExternalId (158)
   @Test(arguments: Platform.allCases)
-  func `new records with an external id change the existing record`(
-    _ platform: Platform
-  ) async throws {
+  func `new records with an external id change existing ones`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let families = try store.org.makeFamilies(3, children: 1)
     let local = try await store.create(

@@ -45,9 +45,7 @@ import Testing
     for id in ids { #expect(try store.serverDescription(id) == "round 2") }
   }
 
-  @Test func `without fresh dates a prior write is a conflict, as in the SDK`()
-    async throws
-  {
+  @Test func `without fresh dates a prior write is a conflict, as in the SDK`() async throws {
     let settings = SyncSettings(overlapSeconds: 0, refreshesDates: false)
     let store = try await ManagedStore(.ios, settings: settings)
     let ids = try await store.syncedAccounts(1)
@@ -92,9 +90,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `the date of an object without a last writer is read anyway`(
-    _ up: UpCase
-  ) async throws {
+  func `the date of an object without a last writer is read anyway`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)

@@ -106,9 +106,7 @@ import Testing
     #expect(try store.accountCount() == 1)
   }
 
-  @Test func `an edit after the lost create is sent as an update of the record`()
-    async throws
-  {
+  @Test func `an edit after the lost create is sent as an update of the record`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let local = try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
@@ -134,9 +132,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `an unconfirmed create is not mistaken for another of the same run`()
-    async throws
-  {
+  @Test func `an unconfirmed create is not mistaken for another of the same run`() async throws {
     let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)
     try await store.createAccounts(["A"])
@@ -156,9 +152,7 @@ import Testing
     #expect(try await store.column("Name") == ["A", "A", "B"])
   }
 
-  @Test func `a mark lists the records created shortly before, not all of the run`()
-    async throws
-  {
+  @Test func `a mark lists the records created shortly before, not all of the run`() async throws {
     let store = try await ManagedStore(.ios)
     try await store.createAccounts(["A", "B", "C"])
     store.org.server.faults.add(.writes, nth: 2, .moveClock(seconds: 120))
@@ -240,9 +234,7 @@ import Testing
     #expect(again.report.records.allSatisfy { $0.outcome == .sent })
   }
 
-  @Test func `a lost update is not ours if another user has entered the same since`()
-    async throws
-  {
+  @Test func `a lost update is not ours if another user has entered the same since`() async throws {
     let store = try await ManagedStore()
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)
@@ -357,9 +349,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a lost upsert of an unchanged record is sent again`(
-    _ up: UpCase
-  ) async throws {
+  func `a lost upsert of an unchanged record is sent again`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let id = try officeAccount(store)
     try store.org.org.moveClock(by: 2000)

@@ -95,9 +95,7 @@ struct SyncUpEngineTests {
       end.lines == ["intend a b", "resolve a done, b done", "intend c", "resolve c done"])
   }
 
-  @Test func `responses are kept with the next request, and before any wait`()
-    async throws
-  {
+  @Test func `responses are kept with the next request, and before any wait`() async throws {
     func lines(
       survivesDoubt: Bool, _ answer: @escaping (String) throws -> RowAnswer
     ) async -> [String] {
@@ -142,9 +140,7 @@ struct SyncUpEngineTests {
     #expect(await send(["a"], settledBefore: ["a"]) { _ in Self.done }.lines.isEmpty)
   }
 
-  @Test func `a request refused as a whole is withdrawn before its halves are recorded`()
-    async
-  {
+  @Test func `a request refused as a whole is withdrawn before its halves are recorded`() async {
     var asked = 0
     let end = await send(["a", "b", "c"]) { name in
       asked += 1
@@ -160,9 +156,7 @@ struct SyncUpEngineTests {
   }
 
   @Test(arguments: [OrgError.Kind.permission, .notFound])
-  func `a refusal that applies to both halves is applied to each row at once`(_ kind: OrgError.Kind)
-    async
-  {
+  func `a refusal of both halves is applied to each row`(_ kind: OrgError.Kind) async {
     let end = await send(["a", "b"]) { _ in throw Self.error(kind) }
     #expect(end.lines == ["intend a b", "resolve a refused, b refused, for good"])
     #expect(end.error == nil)
@@ -177,9 +171,7 @@ struct SyncUpEngineTests {
     #expect(end.error == kind)
   }
 
-  @Test func `a live store sends halves, and stops if unconfirmed or not permitted`()
-    async
-  {
+  @Test func `a live store sends halves, and stops if unconfirmed or not permitted`() async {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
     #expect(
       refused.lines == [

@@ -79,9 +79,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `an expired session fails the run, and the next one sends the rest`(
-    _ up: UpCase
-  ) async throws {
+  func `an expired session fails the run; the next sends the rest`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     try await store.createAccounts((0..<5).map { "A\($0)" })
     var target = SyncUpTarget(kind: up.kind)
@@ -99,9 +97,7 @@ import Testing
     #expect(try store.accountCount() == 5)
   }
 
-  @Test func `a stop takes effect before the next request, and responses are kept`()
-    async throws
-  {
+  @Test func `a stop takes effect before the next request, and responses are kept`() async throws {
     let store = try await ManagedStore()
     try await store.createAccounts((0..<5).map { "A\($0)" })
     var target = SyncUpTarget(kind: .batch)
@@ -175,9 +171,7 @@ import Testing
       try await store.element(id)?["__last_error__"]?.string?.contains("JSON_PARSER_ERROR") == true)
   }
 
-  @Test func `a value that is not a record id is not queried, and blocks no other`()
-    async throws
-  {
+  @Test func `a value that is not a record id is not queried, and blocks no other`() async throws {
     let store = try await ManagedStore()
     let ids = try await store.syncedAccounts(2)
     try await store.editAccounts(ids)

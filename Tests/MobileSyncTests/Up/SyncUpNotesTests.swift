@@ -30,9 +30,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a note of an element that is clean again is removed without a request`()
-    async throws
-  {
+  @Test func `a note of a clean element is removed without a request`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)
@@ -50,9 +48,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
-  func `a fetched record of a lost create is that create's record`(
-    _ mode: MergeMode
-  ) async throws {
+  func `a fetched record of a lost create is that create's record`(_ mode: MergeMode) async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])
     try await lose(store, arrives: true)
@@ -77,9 +73,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that an app put into the store was not created by a create`()
-    async throws
-  {
+  @Test func `a record that an app put into the store was not created by a create`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])
     try await lose(store, arrives: false)

@@ -49,9 +49,7 @@ import Testing
     #expect(batches.map { $0[0].action } == [.update, .upsert, .upsert, .delete])
   }
 
-  @Test func `a job has one action and object, and too few changes are sent in requests`()
-    throws
-  {
+  @Test func `a job has one action and object, and too few changes are sent in requests`() throws {
     let records =
       (0..<4).flatMap { _ in [("A", ""), ("B", ""), ("A", "d")] } + [("C", ""), ("B", "d")]
     let sends = try sends(records)

@@ -71,9 +71,7 @@ import Testing
 
   // SDK: testSyncUpWithNoType (121), testSyncUpWithBadType (122)
   @Test(arguments: UpCase.all)
-  func `an sObject type that is missing or wrong is the record's error`(
-    _ up: UpCase
-  ) async throws {
+  func `an sObject type that is missing or wrong is the record's error`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     for type in [nil, "badType"] {
       try await store.create([["Name": "A"], ["Name": "B"]], type: type)
@@ -96,9 +94,7 @@ import Testing
 
   // SDK: testSyncUpWithNoLocalUpdates (123)
   @Test(arguments: UpCase.all)
-  func `a run without changes sends no request, and each record is reported`(
-    _ up: UpCase
-  ) async throws {
+  func `a run without changes sends no request and reports all`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(4)
     let before = store.org.server.log.count

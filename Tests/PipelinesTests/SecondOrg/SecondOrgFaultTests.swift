@@ -50,8 +50,7 @@ import Testing
   }
 
   @Test(arguments: faults)
-  func `after a temporary fault, each edit is in the org exactly once`(_ fault: Fault) async throws
-  {
+  func `after a temporary fault, each edit is in the org once`(_ fault: Fault) async throws {
     let scene = try await SecondOrgScene(seed: 3)
     try await scene.night()
     for (number, stage) in Self.stages(of: fault).enumerated() {
