@@ -9,6 +9,10 @@ import TestSupport
 import Testing
 
 @Suite struct ProofTests {
+  private let issued: Issued
+
+  init() throws { issued = try Issued(.ios) }
+
   let directory = TemporaryDirectory()
 
   /// Takes a file as the inbox does, and validates it.
@@ -89,7 +93,6 @@ import Testing
   }
 
   @Test func `an issued bundle that is returned unchanged is recognized as untouched`() throws {
-    let issued = try Issued(.ios)
     let validated = try validate(try bundle(issued, [(issued.entry.path, issued.storePath)]))
     #expect(validated.stores[0].isUntouched)
     #expect(validated.stores[0].scope == .user)
@@ -121,7 +124,6 @@ import Testing
   }
 
   @Test func `the app's members of the stamp identify the lineage`() throws {
-    let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     var stamp = try #require(Issued.stamp(.ios).json.object)
     stamp["_soupEntryId"] = 1
@@ -134,7 +136,6 @@ import Testing
   }
 
   @Test func `an app's own soup is listed, a missing or reindexed one is reported`() throws {
-    let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     let specs = [IndexSpec(path: "x", type: .json1), IndexSpec(path: "y", type: .fullText)]
     try store.registerSoup("drafts", indexSpecs: specs)
@@ -166,7 +167,6 @@ import Testing
   // MARK: Origin
 
   @Test func `another org, pipeline, user, key or platform is rejected with its code`() throws {
-    let issued = try Issued(.ios)
     func code(_ change: (inout ReturnValidator.Expectation) -> Void) throws -> Refusal.Code? {
       try Files.remove(directory.file("root"))
       var expectation = Issued.expectation()
@@ -187,7 +187,6 @@ import Testing
   }
 
   @Test func `a stamp that a user wrote is reported as forged`() throws {
-    let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     let forged = Provenance(
       org: Issued.org, user: Issued.user, pipeline: Issued.pipeline, generation: 99,
@@ -224,7 +223,6 @@ import Testing
     "DROP TABLE soup_index_map; CREATE VIEW soup_index_map AS SELECT 1 AS soupName",
   ])
   func `a schema that no SmartStore has is rejected`(sql: String) throws {
-    let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(sql)
     connection.close()
@@ -235,7 +233,6 @@ import Testing
   }
 
   @Test func `a file that is not a sound database is rejected`() throws {
-    let issued = try Issued(.ios)
     let whole = try Files.read(issued.storePath)
     func code(_ name: String, _ bytes: [UInt8]) throws -> Refusal.Code? {
       try DurableFile.write(bytes, to: directory.file(name))
@@ -275,7 +272,6 @@ import Testing
   }
 
   @Test func `changed bytes are rejected or leave a readable store`() throws {
-    let issued = try Issued(.ios)
     let whole = try Files.read(issued.storePath)
     for place in stride(from: 0, to: whole.count, by: whole.count / 60) {
       var bytes = whole
@@ -290,7 +286,6 @@ import Testing
   }
 
   @Test func `a log of another file is not applied, and an invalid log is ignored`() throws {
-    let issued = try Issued(.ios)
     let path = directory.file("store.db")
     try Files.copy(issued.storePath, to: path)
     try DurableFile.write([UInt8](repeating: 0x37, count: 9000), to: path + "-wal")
@@ -302,13 +297,11 @@ import Testing
   }
 
   @Test func `a journal is rejected`() throws {
-    let issued = try Issued(.ios)
     try DurableFile.write([1], to: issued.storePath + "-journal")
     #expect(try refusal(issued.storePath)?.code == .journal)
   }
 
   @Test func `a bundle with another file, no store or of another issue is rejected`() throws {
-    let issued = try Issued(.ios)
     let store = (issued.entry.path, issued.storePath)
     func code(_ files: [(String, String)], _ change: (inout Issued) -> Void = { _ in }) throws
       -> Refusal.Code?

@@ -3,8 +3,11 @@ import JSON
 import Testing
 
 @Suite struct BulkIngestTests {
+  private let served: ServedOrg
+
+  init() throws { served = try ServedOrg() }
+
   @Test func `rows are inserted, and each has its result`() async throws {
-    let served = try ServedOrg()
     let id = try await served.ingest(
       "insert", "Account",
       "Name,External_Id__c,NumberOfEmployees\n\"Two\nlines\",e1,5\n,e2,1\nThird,e3,many\n")
@@ -28,7 +31,6 @@ import Testing
   }
 
   @Test func `an empty cell leaves a field unchanged, and #N/A clears it`() async throws {
-    let served = try ServedOrg()
     let account = try await served.create(
       "Account", ["Name": "A", "Site": "here", "Phone": "1", "External_Id__c": "key"])
     let contact = try await served.create("Contact", ["LastName": "C", "DoNotCall": true])
@@ -44,7 +46,6 @@ import Testing
   }
 
   @Test func `an upsert finds records by an external id, a delete by id`() async throws {
-    let served = try ServedOrg()
     let known = try await served.create("Account", ["Name": "old", "External_Id__c": "e1"])
     let upsert = try await served.ingest(
       "upsert", "Account", "External_Id__c;Name\r\ne1;new\r\ne2;made\r\n;lost\r\n",
@@ -78,7 +79,6 @@ import Testing
     ("delete", "Id,Name\n1,2\n", "InvalidBatch : A delete has the one column Id"),
   ])
   func `invalid CSV fails the job`(operation: String, csv: String, message: String) async throws {
-    let served = try ServedOrg()
     let id = try await served.ingest(operation, "Account", csv)
     let job = try await served.job("ingest/\(id)")
     #expect(job["state"] == "Failed")
@@ -104,7 +104,6 @@ import Testing
   }
 
   @Test func `a job accepts its data once, as text/csv, while it is open`() async throws {
-    let served = try ServedOrg()
     let job = try await served.send(
       "POST", "/jobs/ingest", ["operation": "insert", "object": "account"])
     #expect(job.json["object"] == "Account")
@@ -138,7 +137,6 @@ import Testing
       (["operation": "insert", "object": "Account", "objekt": "x"], "400 JSON_PARSER_ERROR"),
     ] as [([String: String], String)])
   func `an invalid job is refused`(body: [String: String], outcome: String) async throws {
-    let served = try ServedOrg()
     let members = JSONObject(body.map { ($0.key, JSONValue.string($0.value)) })
     #expect(try await served.send("POST", "/jobs/ingest", .object(members)).outcome == outcome)
   }

@@ -5,8 +5,11 @@ import Testing
 
 /// Minor requirements of other clients.
 @Suite struct ClientNeedsTests {
+  private let served: ServedOrg
+
+  init() throws { served = try ServedOrg() }
+
   @Test func `records are counted, and an object without any is omitted`() async throws {
-    let served = try ServedOrg()
     try served.fill("Account", 3)
     let answer = try await served.send("GET", "/limits/recordCount?sObjects=Account,Contact")
     #expect(answer.json["sObjects"] == [["count": 3, "name": "Account"]])
@@ -15,7 +18,6 @@ import Testing
   }
 
   @Test func `jobs are listed among the limits`() async throws {
-    let served = try ServedOrg()
     _ = try await served.queryJob("SELECT Id FROM Account")
     _ = try await served.ingest("insert", "Account", "Name\nx\n")
     let limits = try await served.send("GET", "/limits").json
@@ -24,7 +26,6 @@ import Testing
   }
 
   @Test func `older clients get page layouts`() async throws {
-    let served = try ServedOrg()
     let list = try await served.send("GET", "/sobjects/Account/describe/layouts").json
     let address = try #require(
       list["recordTypeMappings"]?[0]?["urls"]?["layout"]?.string)
@@ -35,7 +36,6 @@ import Testing
   }
 
   @Test func `a cached description is not resent, nor in a composite`() async throws {
-    let served = try ServedOrg()
     let path = "/sobjects/Account/describe"
     let tag = try #require(try await served.send("GET", path).headers["ETag"])
     let again = try await served.send("GET", path, headers: ["If-None-Match": tag])
@@ -56,7 +56,6 @@ import Testing
   }
 
   @Test func `composite lists the resources below it`() async throws {
-    let served = try ServedOrg()
     let names = try await served.send("GET", "/composite").json.object?.names
     #expect(names == ["batch", "sobjects", "tree"])
     let early = try await served.send("GET", "/services/data/v34.0/composite").json.object?.names
@@ -64,7 +63,6 @@ import Testing
   }
 
   @Test func `no object has a tab`() async throws {
-    let served = try ServedOrg()
     let answer = try await served.query(
       "SELECT SObjectName FROM TabDefinition WHERE IsCustom = true AND SObjectName IN ('x__c')")
     #expect(answer.json["totalSize"] == 0)

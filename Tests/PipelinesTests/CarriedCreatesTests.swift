@@ -6,6 +6,10 @@ import Testing
 
 /// New records of devices that are redelivered while they are open: each is created once.
 @Suite struct CarriedCreatesTests {
+  private let scene: CarriedScene
+
+  init() throws { scene = try CarriedScene() }
+
   private static let long = String(repeating: "x", count: 300)
 
   private func names(_ scene: CarriedScene, _ name: String) throws -> Int {
@@ -26,7 +30,6 @@ import Testing
   }
 
   @Test func `a fixed family is created once and returned with its Ids`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
@@ -40,7 +43,6 @@ import Testing
   }
 
   @Test func `if a record was created meanwhile, the phone's next is an update`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try scene.scene.set(1, ["Name": "Decided"])
     #expect(try await scene.world.run().verdicts == [.created: 2])
@@ -52,7 +54,6 @@ import Testing
   }
 
   @Test func `a child finds its redelivered parent if that is created later`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.create(
       "contacts", type: "Contact", ["LastName": "Second", "AccountId": "local_1"],
@@ -63,7 +64,6 @@ import Testing
   }
 
   @Test func `a child is redelivered with the Id of its created parent`() async throws {
-    let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "Parent"], localID: "local_1", now: scene.later())
@@ -81,7 +81,6 @@ import Testing
   }
 
   @Test func `an edit of a created record returns under the record's Id`() async throws {
-    let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "Made"], localID: "local_1", now: scene.later())
@@ -102,7 +101,6 @@ import Testing
   }
 
   @Test func `a new record deleted on the phone before it was sent is discarded`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.delete("contacts", id: "local_2", now: scene.later(30))
     try phone.delete("accounts", id: "local_1", now: scene.later(30))

@@ -6,6 +6,10 @@ import Testing
 
 /// Redelivered edits must not be lost, duplicated, or confused with others.
 @Suite struct CarriedSafetyTests {
+  private let scene: CarriedScene
+
+  init() throws { scene = try CarriedScene() }
+
   private static let long = String(repeating: "x", count: 300)
 
   private func accounts(_ scene: CarriedScene, _ name: String) throws -> [String] {
@@ -33,7 +37,6 @@ import Testing
   // MARK: displayed values
 
   @Test func `a value that was not shown in full does not count as seen`() async throws {
-    let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Description": "mine"], now: scene.later())
     try scene.scene.office(id, ["Description": .string(Self.long)])
@@ -48,7 +51,6 @@ import Testing
   }
 
   @Test func `the Id of a record created by attache is not a change of its user`() async throws {
-    let scene = try CarriedScene()
     let world = scene.world
     try world.rewrite(
       #""updateFieldlist": ["Title", "Phone", "MobilePhone"]"#,
@@ -77,7 +79,6 @@ import Testing
   // MARK: new records with one local ID
 
   @Test func `new records of two phones with one local id are not redelivered`() async throws {
-    let scene = try CarriedScene()
     try await scene.world.run()
     for name in ["one", "two"] {
       try scene.world.org.moveClock(by: 5000)
@@ -99,7 +100,6 @@ import Testing
   }
 
   @Test func `a fixed child finds the parent with its local id from its own phone`() async throws {
-    let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
     try makeFamily(one, Self.long, child: "Child", as: "one.sqlite", scene)
@@ -120,7 +120,6 @@ import Testing
   // MARK: earlier redelivery
 
   @Test func `a redelivered edit stays so despite another phone's edit`() async throws {
-    let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (
       try scene.world.device("ada"), try scene.world.device("ada", as: "two")
@@ -223,7 +222,6 @@ import Testing
   // MARK: the device's own sync
 
   @Test func `if a device sent a redelivered create, the duplicate is reported`() async throws {
-    let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)
     #expect(try await world.run().verdicts == [.failed: 1])
@@ -254,7 +252,6 @@ import Testing
   // MARK: a restored data directory
 
   @Test func `after a restore, a row of a lost generation discards no other edit`() async throws {
-    let scene = try CarriedScene()
     let (world, decisions) = (scene.world, scene.scene)
     try await world.run()
     let (one, two) = (try world.device("ada"), try world.device("ada", as: "two"))
@@ -283,7 +280,6 @@ import Testing
   }
 
   @Test func `after a restore, a new row of a lost generation is created once`() async throws {
-    let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])

@@ -6,6 +6,10 @@ import Testing
 
 /// `attache run`, its stages and `attache status`, as called by cron and by users.
 @Suite struct RunCommandTests {
+  private let world: World
+
+  init() throws { world = try World() }
+
   /// A shell that runs these commands as root, and the program as a user who can read the
   /// pipeline's files.
   private static func asSomebodyElse(_ world: World, _ commands: String...) -> String {
@@ -19,7 +23,6 @@ import Testing
   }
 
   @Test func `a dry run prints the plan and leaves no trace`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--dry-run"])
     #expect(run.status == 0, "\(run.everything)")
     #expect(!run.output.isEmpty)
@@ -28,7 +31,6 @@ import Testing
   }
 
   @Test func `a dry run forecasts exactly the missing bundles`() async throws {
-    let world = try World()
     try await world.run(.prime)
     let before = try await world.program(["pack"], ["--dry-run"])
     #expect(before.output.contains("pack: generation 1 of ada@example.com (ios, android)"))
@@ -53,7 +55,6 @@ import Testing
       ["status"], ["report"], ["decide", "--list"], ["returns", "list"], ["explain", "1"],
     ])
   func `a user who cannot read the data gets its owner's name`(_ command: [String]) async throws {
-    let world = try World()
     try await world.run(.prime)
     let words = command.first == "returns" ? command : Array(command.prefix(1))
     let told = try await world.program(
@@ -66,7 +67,6 @@ import Testing
 
   @Test(.asSomebodyElse)
   func `a user who cannot read their own data gets the command to fix it`() async throws {
-    let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
       ["status"],
@@ -82,7 +82,6 @@ import Testing
 
   @Test(.asSomebodyElse)
   func `a ledger that root left in another user's directory is reported`() async throws {
-    let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
       ["status"],
@@ -101,7 +100,6 @@ import Testing
 
   @Test(.asSomebodyElse)
   func `if a return cannot be copied, the required permission is named`() async throws {
-    let world = try World()
     try await world.run(.prime, .pack)
     let device = try world.device("ada")
     try world.handBack(device, as: "ada.sqlite")
@@ -119,7 +117,6 @@ import Testing
   }
 
   @Test func `only the requested stages run`() async throws {
-    let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])
     #expect(prime.status == 0, "\(prime.everything)")
     let files = try Tree.files(world.data.path)
@@ -138,7 +135,6 @@ import Testing
   }
 
   @Test func `as JSON a run is events, and the last has the summary and status`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--json"])
     let lines = try documents(run.output)
     #expect(lines.first?["type"] == "runStarted")
@@ -157,7 +153,6 @@ import Testing
   }
 
   @Test func `status shows the result of a run as text and as one document`() async throws {
-    let world = try World()
     let before = try await world.program(["status"], [])
     #expect(before.status == 0, "\(before.everything)")
     #expect(before.output.contains("open edits: 0"))
@@ -194,7 +189,6 @@ import Testing
   }
 
   @Test func `status reports a lost ledger`() async throws {
-    let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in try Files.list(world.data.path) where file.hasPrefix("state.sqlite") {
       try Files.remove(world.data.path + "/" + file)
@@ -207,7 +201,6 @@ import Testing
   }
 
   @Test func `a pipeline that never ran has no report, which is not an error`() async throws {
-    let world = try World()
     let none = try await world.program(["report"])
     #expect(none.status == 0)
     #expect(none.output.contains("there is no report yet: nothing has run"))
@@ -219,7 +212,6 @@ import Testing
   }
 
   @Test func `a damaged ledger is reported with its repair`() async throws {
-    let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in ["-wal", "-shm"] { try Files.remove(world.data.state + file) }
     var bytes = try Files.read(world.data.state)
@@ -234,7 +226,6 @@ import Testing
   }
 
   @Test func `an unknown user of a pipeline is refused with the nearest name`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(run.status == 2)
     #expect(run.messages.contains("ada@exampel.com is not a user of the pipeline"))
@@ -242,7 +233,6 @@ import Testing
   }
 
   @Test func `a query of users that the org refuses is reported at its position`() async throws {
-    let world = try World()
     try world.rewrite("IsActive = true AND", "IsActve = true AND")
     let run = try await world.program(["run"])
     #expect(run.status == 4, "\(run.everything)")
@@ -282,7 +272,6 @@ import Testing
   }
 
   @Test func `with --quiet nothing is printed if nothing needs review`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--quiet"])
     #expect(run.status == 0)
     #expect(run.everything == "")

@@ -7,8 +7,11 @@ import Testing
 
 /// How `attache sync` handles the store file and its syncs.
 @Suite struct SyncStoreTests {
+  private let scene: SyncScene
+
+  init() throws { scene = try SyncScene(primed: "accounts") }
+
   @Test func `syncs are listed, shown in full, and removed`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let list = try scene.attache(["sync", "list", "--store", scene.store])
     #expect(list.status == 0)
     #expect(list.output.contains("sync1") && list.output.contains("syncDown"))
@@ -28,7 +31,6 @@ import Testing
   }
 
   @Test func `a usage error names the fault and the valid choices`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let cases: [(words: [String], says: String)] = [
       (
         ["sync", "run", "--store", scene.store, "--name", "sync3"] + SyncScene.login, "sync1, sync2"
@@ -136,7 +138,6 @@ import Testing
   }
 
   @Test func `a store that another process syncs is left alone`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let lock = try FileLock(scene.store, note: nil)
     let outcome = try scene.sync("--all")
     #expect(outcome.status == 7)
@@ -151,7 +152,6 @@ import Testing
   }
 
   @Test func `a sealed store is refused with a fix`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let sealed = scene.world.directory.file("sealed.sqlite")
     _ = try SQLCipherFile.seal(
       scene.store, to: sealed, key: SQLCipherKey(passphrase: Secret("a passphrase")))
@@ -164,7 +164,6 @@ import Testing
   }
 
   @Test func `edits in a -wal are sent, and no -wal is left next to the store`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let id = try #require(try scene.ownIDs("accounts", "Account").first)
     // A device has its last edits in a -wal: copied while the store is open.
     let live = scene.world.directory.file("live.sqlite")
@@ -190,7 +189,6 @@ import Testing
   }
 
   @Test func `a changed definition is reported, and applied on request`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let sample = World.repository + "/pipelines/samples/accounts.usersyncs.json"
     let text = String(decoding: try Files.read(sample), as: UTF8.self)
       .replacing("FROM Account", with: "FROM Account WHERE Name LIKE '%0'")
@@ -238,7 +236,6 @@ import Testing
     "select {accounts:Name}, {accounts:Id} from {accounts}": "{accounts:Name},{accounts:Id}",
   ])
   func `result columns are named by the select list`(_ query: String, _ heading: String) throws {
-    let scene = try SyncScene(primed: "accounts")
     let outcome = try scene.attache(["store", "query", scene.store, query, "--csv"])
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(outcome.output.hasPrefix(heading + "\n"), "\(outcome.output.prefix(200))")

@@ -7,6 +7,10 @@ import Testing
 
 /// Decisions that meet later returns, late requests and other decisions.
 struct DecisionCourseTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
     try day.state.decide([EditDecision(edit, decision)], by: "an operator")
   }
@@ -32,7 +36,6 @@ struct DecisionCourseTests {
   func `a decision sends an unconfirmed create once, even if the clock is set back`(
     clockWasAhead ahead: Int64
   ) async throws {
-    let day = try FieldDay()
     _ = try await doubted(day)
     try day.state.decide(
       [EditDecision(1, .device)], by: "an operator", time: Clock.wallMilliseconds() + ahead)
@@ -55,7 +58,6 @@ struct DecisionCourseTests {
   }
 
   @Test func `a create's record is looked for from its first attempt on`() async throws {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Lovelace"])
     try day.handBack([edit], handback: 1)
@@ -129,7 +131,6 @@ struct DecisionCourseTests {
   @Test func `the chosen record is reported when the decision is applied, not before`()
     async throws
   {
-    let day = try FieldDay()
     day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
     let (ours, own) = try await twins(day)
     try decide(day, 2, .record(own))
@@ -146,7 +147,6 @@ struct DecisionCourseTests {
   }
 
   @Test func `the named record counts even if its edit is left`() async throws {
-    let day = try FieldDay()
     let (_, own) = try await twins(day)
     try day.org.moveClock(by: 60_000)
     try day.change("Contact", own, ["Department": "Office"])
@@ -161,7 +161,6 @@ struct DecisionCourseTests {
   // MARK: replaced edits
 
   @Test func `an edit discarded by its device that arrives late needs a decision`() async throws {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     day.options.conditionalUpdates = false
     let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
@@ -192,7 +191,6 @@ struct DecisionCourseTests {
   func `of two new records with one external ID neither is sent by a retry`(
     ofTwoNights waits: Bool
   ) async throws {
-    let day = try FieldDay()
     day.rules = [
       FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
     ]

@@ -5,6 +5,10 @@ import Testing
 
 /// Which writes may be considered done, and which may not.
 struct DoubtRulesTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   /// Loses an update of Phone to 2 before it arrives, and lets another user change the record
   /// before it is looked up.
   private func loseUpdate(
@@ -23,7 +27,6 @@ struct DoubtRulesTests {
   }
 
   @Test func `a lost update is not done if another user entered the same value`() async throws {
-    let day = try FieldDay()
     let (_, verdicts) = try await loseUpdate(day, afterCommit: false, while: ["Phone": "2"])
     #expect(verdicts == "already in org 1")
     #expect(day.writes.count == 1)
@@ -31,14 +34,12 @@ struct DoubtRulesTests {
   }
 
   @Test func `a lost update that another user overwrote is a conflict`() async throws {
-    let day = try FieldDay()
     let (id, verdicts) = try await loseUpdate(day, afterCommit: true, while: ["Phone": "9"])
     #expect(verdicts == "conflict 1")
     #expect(try day.record("Account", id)["Phone"] == "9")
   }
 
   @Test func `a lost delete of a record that is only hidden is not done`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack([try day.edited(account: id, [:], deleted: true)])
@@ -55,7 +56,6 @@ struct DoubtRulesTests {
   }
 
   @Test func `a later return does not close an unconfirmed create, and waits`() async throws {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     try day.handBack([edit], handback: 1)
@@ -79,7 +79,6 @@ struct DoubtRulesTests {
   }
 
   @Test func `of two equal creates the one that did not arrive is sent`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Twin"]),
       day.account("local_2", ["Name": "Twin"]),
@@ -90,7 +89,6 @@ struct DoubtRulesTests {
   }
 
   @Test func `creates of two snapshots by one sender do not swap records`() async throws {
-    let day = try FieldDay()
     day.options.sendAs = .integration
     try day.handBack([day.account("local_1", ["Name": "Of Ada"])])
     try day.handBack([day.account("local_1", ["Name": "Of Ben"])], user: day.ben)
@@ -112,7 +110,6 @@ struct DoubtRulesTests {
   }
 
   @Test func `the send time of a create is in the org's time`() async throws {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1"])])
     // The run was busy with other work for two hours.
@@ -128,7 +125,6 @@ struct DoubtRulesTests {
   }
 
   @Test func `a record that its user created during the run is not the lost create`() async throws {
-    let day = try FieldDay()
     let ada = try #require(day.org.user(named: "ada@example.com"))
     let fields: JSONObject = ["Name": "New", "Phone": "1"]
     try day.handBack([day.account("local_1", fields)])

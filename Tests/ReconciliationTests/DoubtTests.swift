@@ -3,9 +3,12 @@ import Testing
 
 /// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   @Test(arguments: [true, false])
   func `a create whose answer is lost is done once`(_ afterCommit: Bool) async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "New", "Phone": "1"]),
       day.account("local_2", ["Name": "Twin"]),
@@ -17,7 +20,6 @@ struct DoubtTests {
   }
 
   @Test func `in the quiet window a create is unconfirmed, then resolved`() async throws {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     try day.handBack([
       day.account("local_p", ["Name": "New"]),
@@ -34,7 +36,6 @@ struct DoubtTests {
 
   @Test(arguments: [true, false])
   func `updates and deletes with lost answers are found`(_ afterCommit: Bool) async throws {
-    let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two"])
     try day.org.transfer(two, to: "ada@example.com")
@@ -50,7 +51,6 @@ struct DoubtTests {
   }
 
   @Test func `the only partly matching record is adopted and reported`() async throws {
-    let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
@@ -60,7 +60,6 @@ struct DoubtTests {
   }
 
   @Test func `if the only record is quite different, an operator decides`() async throws {
-    let day = try FieldDay()
     let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
     #expect(doubtful == "unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
@@ -79,7 +78,6 @@ struct DoubtTests {
   }
 
   @Test func `a run interrupted after sending checks and does not send again`() async throws {
-    let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "New"])])
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
@@ -97,7 +95,6 @@ struct DoubtTests {
   }
 
   @Test func `an unreachable org leaves everything not attempted`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.any, nth: 4, times: 100, .limitExceeded)
@@ -109,7 +106,6 @@ struct DoubtTests {
   }
 
   @Test func `rows that another process locks are retried, a few at a time`() async throws {
-    let day = try FieldDay()
     day.options.conditionalUpdates = false
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
@@ -131,7 +127,6 @@ struct DoubtTests {
   }
 
   @Test func `a row that spoils its whole request ends up alone`() async throws {
-    let day = try FieldDay()
     try day.handBack(
       (0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) }
     )

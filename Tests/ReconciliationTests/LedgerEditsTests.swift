@@ -5,6 +5,10 @@ import Testing
 /// The ledger's queries about edits: which wait for which, which record they are of, and what
 /// devices may install over.
 struct LedgerEditsTests {
+  private let fixture: F
+
+  init() throws { fixture = try F() }
+
   private typealias F = LedgerFixture
   private static let snapshot = "005000000000001AAA"
   private static let others = "others"
@@ -36,7 +40,6 @@ struct LedgerEditsTests {
   // MARK: single edits
 
   @Test func `an edit is alone until another edit of its record arrives`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(
       return: returned("a"),
@@ -61,7 +64,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `an edit of a record that attache wrote to is not alone`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     let run = try begin(state)
@@ -78,7 +80,6 @@ struct LedgerEditsTests {
   // MARK: waiting edits
 
   @Test func `an edit waits for an earlier edit of its device's row`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(
       return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
@@ -93,7 +94,6 @@ struct LedgerEditsTests {
   func `an edit waits for one of another soup that is not attempted`(
     _ verdict: Verdict, _ waits: Bool
   ) throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [other(7, date: 5)])
     let run = try begin(state)
@@ -107,7 +107,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a resumed run processes waiting edits again, but no closed ones`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(
       return: returned("a"),
@@ -124,7 +123,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a retried edit is undecided, whatever it was before`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(
       return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
@@ -141,7 +139,6 @@ struct LedgerEditsTests {
   // MARK: records
 
   @Test func `a row created at another time is another record`() throws {
-    let fixture = try F()
     let state = fixture.state
     func make(_ sha: String, created: Int64) throws {
       _ = try state.record(
@@ -169,7 +166,6 @@ struct LedgerEditsTests {
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
   func `a record that its device's sync created too is reported once`(_ deviceID: String) throws {
-    let fixture = try F()
     let state = fixture.state
     let ours = "001000000000007AAA"
     _ = try state.record(
@@ -190,7 +186,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a duplicate is reported although its device resolved the edit showing it`() throws {
-    let fixture = try F()
     let state = fixture.state
     let (ours, theirs) = ("001000000000007AAA", "001000000000008AAA")
     _ = try state.record(
@@ -217,7 +212,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a device may install over its resolved edits`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
     _ = try state.record(
@@ -238,7 +232,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a replaced edit is resolved when its replacement is`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
     _ = try state.record(
@@ -252,7 +245,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a later return supersedes the earlier ones of its soups`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
     _ = try state.record(
@@ -270,7 +262,6 @@ struct LedgerEditsTests {
 
   @Test(arguments: [Verdict.conflict, .updated])
   func `an element with reordered members is the same edit`(_ verdict: Verdict) throws {
-    let fixture = try F()
     let state = fixture.state
     var edit = F.update(1, date: 5, name: "x")
     edit.element = Array(#"{"Id":"001000000000001AAA","Name":"x","Phone":{"a":1,"b":2}}"#.utf8)
@@ -285,7 +276,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a return's run and parts are recorded with it`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
     _ = try state.record(

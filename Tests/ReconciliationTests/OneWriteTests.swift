@@ -5,10 +5,13 @@ import Testing
 
 /// An edit is written once, to the right record, as the right user.
 struct OneWriteTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   private static let noID = ServerResponse.json(200, #"[{"success":true,"errors":[]}]"#)
 
   @Test func `a create whose answer has no record ID is looked up`() async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .respond(Self.noID))
@@ -17,7 +20,6 @@ struct OneWriteTests {
   }
 
   @Test func `an update answered with another record's ID is detected`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Other"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -28,7 +30,6 @@ struct OneWriteTests {
   }
 
   @Test func `an org that loses every answer leaves an update unconfirmed`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.writes, nth: 1, times: 6, .drop(afterCommit: false))
@@ -63,14 +64,12 @@ struct OneWriteTests {
   }
 
   @Test func `edits of a user unknown to the ledger are not attempted`() async throws {
-    let day = try FieldDay()
     let (_, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], user: day.admin) == "not attempted 1")
     #expect(day.writes.isEmpty)
   }
 
   @Test func `edits are not attempted if another user now has the user's name`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.state.save(
       SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
@@ -80,14 +79,12 @@ struct OneWriteTests {
   }
 
   @Test func `text that looks like a local ID is text`() async throws {
-    let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "local_heroes"])])
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'local_heroes'") == 1)
   }
 
   @Test func `another user's write right after ours causes no later conflict`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     // The second retrieve reads back the written records.
@@ -101,7 +98,6 @@ struct OneWriteTests {
   }
 
   @Test func `an interrupted run accounts for every edit`() async throws {
-    let day = try FieldDay()
     day.options.conditionalUpdates = false
     day.options.pause = { _ in throw CancellationError() }
     let ids = try ["One", "Two"].map {

@@ -5,8 +5,11 @@ import Reconciliation
 import Testing
 
 struct ReconcilerTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   @Test func `an update, a create and a delete reach the org`() async throws {
-    let day = try FieldDay()
     let first = try day.make("Account", ["Name": "One", "Phone": "1"])
     let second = try day.make("Account", ["Name": "Two"])
     try day.org.transfer(second, to: "ada@example.com")
@@ -26,7 +29,6 @@ struct ReconcilerTests {
   }
 
   @Test func `another user's change meanwhile is a conflict with all three values`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited(account: id, ["Phone": "device"])
     try day.change("Account", id, ["Phone": "server", "Industry": "Banking"])
@@ -43,7 +45,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a change between the check and the write is a conflict`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "device"])])
     day.server.faults.add(
@@ -58,7 +59,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a delete is checked again right before it is sent`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack([try day.edited(account: id, [:], deleted: true)])
@@ -88,7 +88,6 @@ struct ReconcilerTests {
   }
 
   @Test func `edits that need no write have their own verdicts`() async throws {
-    let day = try FieldDay()
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
@@ -115,7 +114,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a record sent and then deleted on its device is deleted in the org`() async throws {
-    let day = try FieldDay()
     let made = day.account("local_1", ["Name": "Short-lived"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     var later = made
@@ -126,7 +124,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a prior write is not a conflict on a later return`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 1) == "updated 1")
     let later = try edit.changed(["Phone": "3"], later: 50)
@@ -139,7 +136,6 @@ struct ReconcilerTests {
 
   @Test func `edits of one record by two devices conflict, in one inbox or two runs`() async throws
   {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Two", "Phone": "1"])
     let adas = try day.edited(account: id, ["Phone": "ada"])
@@ -163,7 +159,6 @@ struct ReconcilerTests {
   func `a device conflict is resolved as the pipeline says`(
     _ across: ReconcileOptions.DeviceConflicts, _ phone: String
   ) async throws {
-    let day = try FieldDay()
     day.options.deviceConflicts = across
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let adas = try day.edited(account: id, ["Phone": "ada"])
@@ -177,7 +172,6 @@ struct ReconcilerTests {
   }
 
   @Test func `children get their new parents' IDs and wait for them`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
       day.account("local_p", ["Name": "Parent", "ParentId": "local_g"]),
@@ -192,7 +186,6 @@ struct ReconcilerTests {
   }
 
   @Test func `the child of a refused parent is blocked, the others are sent`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_p", ["Phone": "no name"]),
       day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
@@ -224,7 +217,6 @@ struct ReconcilerTests {
   }
 
   @Test func `without an integration user the sender's recycle bin shows deletions`() async throws {
-    let day = try FieldDay()
     day.hasIntegration = false
     let names = ["Deleted", "Merged", "Hidden", "Hidden and deleted", "Master"]
     let ids = try names.map { try day.make("Account", ["Name": .string($0)]) }
@@ -241,7 +233,6 @@ struct ReconcilerTests {
   }
 
   @Test func `LEAVE_IF_CHANGED leaves deleted records; deleting them is done`() async throws {
-    let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One"])
     let two = try day.make("Account", ["Name": "Two"])
     try day.handBack([
@@ -254,7 +245,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a dry run sends nothing and predicts a run's outcome`() async throws {
-    let day = try FieldDay()
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two", "Phone": "1"])
     let conflict = try day.edited(account: two, ["Phone": "2"])
@@ -298,7 +288,6 @@ struct ReconcilerTests {
   }
 
   @Test func `the edits of a user who cannot log in are not attempted`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     try day.org.setActive("ada@example.com", false)
@@ -311,7 +300,6 @@ struct ReconcilerTests {
   @Test func `a record created by the integration user belongs to the snapshot's user`()
     async throws
   {
-    let day = try FieldDay()
     day.options.sendAs = .integration
     #expect(try await day.verdicts([day.account("local_1", ["Name": "New"])]) == "created 1")
     #expect(
@@ -319,7 +307,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a create that its device sent too is a duplicate`() async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])
@@ -329,7 +316,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a create that returns changed updates the record it became`() async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     try await day.run()
@@ -374,7 +360,6 @@ struct ReconcilerTests {
   }
 
   @Test func `an owner set by the device stays, whichever user sends the edit`() async throws {
-    let day = try FieldDay()
     day.options.sendAs = .integration
     day.issued = [day.ben.id]
     day.rules = [FieldDay.rule("accounts", ["Name", "OwnerId"])]
@@ -398,7 +383,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a duplicate stays one, whatever is returned later`() async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     _ = try await day.run()
@@ -411,7 +395,6 @@ struct ReconcilerTests {
   }
 
   @Test func `a duplicate is reported although its device resolved the edit`() async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let own = try day.make("Account", ["Name": "New"])

@@ -6,8 +6,11 @@ import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a visible failure.
 struct ReconciliationRulesTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   @Test func `an issued element with another date is not a base`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let issued = try day.edited(account: id, [:])
     try day.change("Account", id, ["Phone": "2"])
@@ -19,7 +22,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `the last of our prior writes is the base, not the first`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     for (handback, phone) in [(Int64(1), "2"), (2, "3"), (3, "2")] {
       let later = try edit.changed(["Phone": .string(phone)], later: handback)
@@ -29,7 +31,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `edits of a deleted record conflict after it was recreated`() async throws {
-    let day = try FieldDay()
     day.options.deviceConflicts = .lastWins
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
@@ -47,7 +48,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
@@ -65,7 +65,6 @@ struct ReconciliationRulesTests {
   @Test func `a later return without the row leaves an unconfirmed edit to be resolved`()
     async throws
   {
-    let day = try FieldDay()
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
@@ -79,7 +78,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a fork does not own the trunk's return of the same number`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 2) == "updated 1")
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
@@ -91,7 +89,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `the later of two unordered states is not sent over the first`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit])
     #expect(try day.handBack([try edit.changed(["Phone": "3"], later: 0)]).unordered == 1)
@@ -120,7 +117,6 @@ struct ReconciliationRulesTests {
 
   @Test(arguments: [(2, false), (3, true)])
   func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool) async throws {
-    let day = try FieldDay()
     day.options.maxChanges = .init(perSnapshot: 2)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     try day.handBack(
@@ -133,7 +129,6 @@ struct ReconciliationRulesTests {
   func `the guard allows as many deletions as its limit, by share or by number`(
     _ percent: Int, _ atLeast: Int, _ deletes: Int, _ isHeld: Bool
   ) async throws {
-    let day = try FieldDay()
     // A soup of a return has forty rows here.
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: percent, minimumDeletes: atLeast))
@@ -147,7 +142,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a child whose parent is not sent is not even planned`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Parent", "ParentId": "local_elsewhere"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
@@ -162,7 +156,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a blocked edit names the field that blocks it, in every run`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Phone": "no name"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
@@ -177,7 +170,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `the guard counts the deletions of each soup separately`() async throws {
-    let day = try FieldDay()
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 1))
     let account = try day.make("Account", ["Name": "A"])
@@ -191,7 +183,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a record and its parent are deleted, the record first`() async throws {
-    let day = try FieldDay()
     let parent = try day.make("Account", ["Name": "Parent"])
     let child = try day.make(
       "Contact", ["LastName": "Child", "AccountId": .string(parent)])
@@ -251,7 +242,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `each soup's deletions are checked separately by the guard`() async throws {
-    let day = try FieldDay()
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 2))
     let edits = try ["Account", "Contact"].flatMap { object in

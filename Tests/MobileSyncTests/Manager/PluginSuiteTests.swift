@@ -8,6 +8,10 @@ import Testing
 /// Rows 216–233 of the conformance table: what the JavaScript plugin's suite expects from a
 /// manager, in a user's store, the global one and a named global one.
 @Suite struct PluginSuiteTests {
+  private let app: App
+
+  init() async throws { app = try await App() }
+
   /// Which store of an app is synced.
   enum Place: String, CaseIterable, Sendable {
     case user, global, globalNamed
@@ -123,7 +127,6 @@ import Testing
 
   // SDK: testSyncDownWithNoOverwrite (219)
   @Test func `a local change stays until a sync down overwrites it`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
     try await app.down(.leaveIfChanged)
@@ -136,7 +139,6 @@ import Testing
 
   // SDK: testRefreshSyncDown (220)
   @Test func `a refresh fetches changes of existing records`() async throws {
-    let app = try await App()
     try await app.down()
     for id in [app.ids[0], app.ids[2]] { try app.org.update("Account", id, ["Name": "new"]) }
     try await app.manager.syncDown(
@@ -149,7 +151,6 @@ import Testing
 
   // SDK: testReSync (221)
   @Test func `a sync runs again for changes only`() async throws {
-    let app = try await App()
     let id = try await app.down()
     for id in [app.ids[0], app.ids[2]] { try app.org.update("Account", id, ["Name": "new"]) }
     let run = try await app.manager.reSync(id: id)
@@ -160,7 +161,6 @@ import Testing
 
   // SDK: testCleanResyncGhosts (222)
   @Test func `a deleted record is removed when ghosts are cleaned`() async throws {
-    let app = try await App()
     let id = try await app.down(.leaveIfChanged)
     try app.org.delete(app.ids[0])
     #expect(try await app.manager.cleanResyncGhosts(id: id).count == 1)
@@ -171,7 +171,6 @@ import Testing
   // SDK: testSyncDownGetSyncDeleteSyncById (223), testSyncDownGetSyncDeleteSyncByName (224)
   @Test(arguments: [false, true])
   func `a sync down is found and deleted by its id or name`(_ isNamed: Bool) async throws {
-    let app = try await App()
     let id = try await app.down(name: "down")
     func status() async throws -> SyncState? {
       isNamed
@@ -206,7 +205,6 @@ import Testing
 
   // SDK: testSyncUpLocallyUpdatedWithNoOverwrite (228)
   @Test func `a change of a record newer in the org is skipped, then overwrites`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
     for id in app.ids { try app.org.update("Account", id, ["Name": "theirs"]) }
@@ -221,7 +219,6 @@ import Testing
 
   // SDK: testSyncUpLocallyDeleted (229)
   @Test func `deletions arrive and the elements are removed`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }
     try await app.up()
@@ -231,7 +228,6 @@ import Testing
 
   // SDK: testSyncUpLocallyDeletedWithNoOverwrite (230)
   @Test func `a deletion of a record newer in the org is skipped, then deletes`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }
     for id in app.ids { try app.org.update("Account", id, ["Name": "theirs"]) }
@@ -245,7 +241,6 @@ import Testing
 
   // SDK: testSyncUpLocallyCreated (231)
   @Test func `new elements get the org's ids`() async throws {
-    let app = try await App()
     try await app.manager.withStore { store in
       for number in 0..<3 {
         try store.upsert(
@@ -272,7 +267,6 @@ import Testing
   // SDK: testSyncUpGetSyncDeleteSyncById (232), testSyncUpGetSyncDeleteSyncByName (233)
   @Test(arguments: [false, true])
   func `a sync up is found and deleted by its id or name`(_ isNamed: Bool) async throws {
-    let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
     let id = try await app.up(name: "up").id

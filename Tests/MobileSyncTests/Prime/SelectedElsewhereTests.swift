@@ -6,6 +6,10 @@ import Testing
 
 /// Soups filled by several syncs: what is removed, and what stays because another sync selects it.
 @Suite struct SelectedElsewhereTests {
+  private let org: SyncedOrg
+
+  init() throws { org = try SyncedOrg() }
+
   /// The contacts of the accounts in Oslo; a record can stop matching without being modified.
   private static let oslo = SyncDefinition.soql(
     "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'", into: "contacts")
@@ -47,7 +51,6 @@ import Testing
 
   @Test(arguments: [true, false])
   func `a refreshed record is removed if no sync selects it`(_ hasIndex: Bool) async throws {
-    let org = try SyncedOrg()
     let (_, stays) = try Self.account(org, "Stays")
     let (gone, _) = try Self.account(org, "Goes")
     let snapshot = try await Snapshot.primed(
@@ -63,7 +66,6 @@ import Testing
   }
 
   @Test func `a refreshed record stays while one of two syncs selects it`() async throws {
-    let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     let snapshot = try await Snapshot.primed(
       org, soups: [Self.soup()], syncs: [Self.oslo, Self.named, Self.refresh])
@@ -81,7 +83,6 @@ import Testing
   }
 
   @Test func `among many refreshed records another sync's are found by its list`() async throws {
-    let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     try org.org.transaction {
       for number in 0..<2010 {
@@ -103,7 +104,6 @@ import Testing
   }
 
   @Test func `a refreshed record that the user's edit excluded is removed at once`() async throws {
-    let org = try SyncedOrg()
     let (_, contacts) = try Self.account(org, "Kay", "Kim")
     let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.refresh])
     try await snapshot.prime()
@@ -115,7 +115,6 @@ import Testing
 
   @Test func `an unmatched record changed after a refresh arrives when ids are read`() async throws
   {
-    let org = try SyncedOrg()
     let (account, contacts) = try Self.account(org, "Kay", "Kim")
     try org.org.share(account, with: "ada@example.com")
     for id in contacts { try org.org.share(id, with: "ada@example.com") }
@@ -166,7 +165,6 @@ import Testing
   }
 
   @Test func `records that another sync keeps do not count for the guard`() async throws {
-    let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     for number in 0..<20 {
       let name = number < 15 ? "K \(number)" : "L \(number)"
@@ -181,7 +179,6 @@ import Testing
   }
 
   @Test func `records of a search, recent records or a LIMIT query stay too`() async throws {
-    let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
     func down(_ name: String, _ target: SyncTarget) -> SyncDefinition {
       SyncDefinition(
@@ -211,7 +208,6 @@ import Testing
   }
 
   @Test func `a briefcase's records stay in the run that has them as other ghosts`() async throws {
-    let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay")
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
@@ -225,7 +221,6 @@ import Testing
   }
 
   @Test func `possible records of a failed briefcase rule stay`() async throws {
-    let org = try SyncedOrg()
     let (gone, contacts) = try Self.account(org, "Kay")
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Contact", limit: 5000)], users: ["admin@example.com"])
@@ -282,7 +277,6 @@ import Testing
   }
 
   @Test func `a family stays complete when another sync loses its parent`() async throws {
-    let org = try SyncedOrg()
     let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Oslo"])
     let near = try org.make("Account", ["Name": "Family", "ParentId": .string(owner)])
     let lone = try org.make("Account", ["Name": "Lone", "ParentId": .string(owner)])

@@ -7,6 +7,10 @@ import Testing
 
 /// Kinds of sync down other than soql and briefcase in a prime, on both platforms.
 @Suite struct TargetPrimeTests {
+  private let org: SyncedOrg
+
+  init() throws { org = try SyncedOrg() }
+
   private static func down(
     _ name: String, _ target: SyncTarget, into soup: String, _ mode: MergeMode = .overwrite
   ) -> SyncDefinition {
@@ -32,7 +36,6 @@ import Testing
   // MARK: sosl
 
   @Test func `a search is one request per run, whose list also shows the ghosts`() async throws {
-    let org = try SyncedOrg()
     let ids = try org.makeAccounts(3, name: "Acme")
     let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
     let first = try await snapshot.prime()
@@ -57,7 +60,6 @@ import Testing
   }
 
   @Test func `a cut search removes nothing and warns`() async throws {
-    let org = try SyncedOrg()
     let ids = try org.makeAccounts(3, name: "Acme")
     let target = SyncTarget.sosl(
       SoslTarget(query: "FIND {Acme} IN NAME FIELDS RETURNING Account(Id LIMIT 2)"))
@@ -72,7 +74,6 @@ import Testing
   }
 
   @Test func `the guard applies to every kind`() async throws {
-    let org = try SyncedOrg()
     let ids = try org.makeAccounts(20, name: "Acme")
     let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
     try await snapshot.prime()
@@ -185,7 +186,6 @@ import Testing
   // MARK: Layout and metadata
 
   @Test func `a layout has the id that each platform looks up`() async throws {
-    let org = try SyncedOrg()
     let layout = SyncTarget.layout(
       LayoutTarget(sobjectType: "Account", formFactor: .medium, layoutType: .compact))
     let snapshot = Self.snapshot(
@@ -238,7 +238,6 @@ import Testing
   @Test func `families go into both soups of both platforms, and their ghosts are removed`()
     async throws
   {
-    let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
     let snapshot = Self.snapshot(org, Self.down("families", Self.family, into: "accounts"))
     let first = try await snapshot.prime()
@@ -263,7 +262,6 @@ import Testing
   }
 
   @Test func `a tree changed on the device stays although its parent was deleted`() async throws {
-    let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
     let snapshot = try await Self.snapshot(
       org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged)
@@ -278,7 +276,6 @@ import Testing
   }
 
   @Test func `LEAVE_IF_CHANGED skips the whole tree of a changed child`() async throws {
-    let org = try SyncedOrg()
     let (parents, children) = try Self.families(org)
     let snapshot = try await Self.snapshot(
       org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged)
@@ -296,7 +293,6 @@ import Testing
   // MARK: Unsupported
 
   @Test func `an app's code cannot be primed`() async throws {
-    let org = try SyncedOrg()
     let json = JSONValue.object([
       "type": "custom", "iOSImpl": "AppTarget", "androidImpl": "com.example.AppTarget",
     ])

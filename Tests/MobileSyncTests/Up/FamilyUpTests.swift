@@ -6,6 +6,10 @@ import Testing
 
 /// Cases of a parent-children sync up that the SDK's tests omit.
 @Suite struct FamilyUpTests {
+  private let store: ManagedStore
+
+  init() async throws { store = try await ManagedStore() }
+
   private func composites(_ store: ManagedStore) -> Int { store.org.requests(.composite) }
 
   private func syncedFamilies(
@@ -17,7 +21,6 @@ import Testing
   }
 
   @Test func `a tree of more than 25 requests is split, and its ids are set`() async throws {
-    let store = try await ManagedStore()
     let account = try await store.createAccounts(["A"])
     try await store.create(
       (0..<60).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
@@ -35,7 +38,6 @@ import Testing
   }
 
   @Test func `children of a refused parent are not sent without it`() async throws {
-    let store = try await ManagedStore()
     let account = try await store.create([["Description": "no name"]])
     try await store.create(
       (0..<30).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
@@ -114,7 +116,6 @@ import Testing
   }
 
   @Test func `a record that the org deletes repeatedly is recreated once`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let child = families[0].children[0]
     try await store.edit([child], of: "contacts") { $0["LastName"] = "local" }
@@ -143,7 +144,6 @@ import Testing
   }
 
   @Test func `a parent that the app deletes in transit is not recreated`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let parent = families[0].id
     try await store.rename([parent])
@@ -184,7 +184,6 @@ import Testing
   }
 
   @Test func `a child whose parent is in no soup is reported and skipped`() async throws {
-    let store = try await ManagedStore()
     try await store.create(
       [["LastName": "c", "AccountId": "001000000000000AAA"]], type: "Contact", in: "contacts")
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
@@ -274,7 +273,6 @@ import Testing
   }
 
   @Test func `without the parent's field in the list no details are moved`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 2, children: 1)
     let child = families[0].children[0]
     // The org moved the child; an update that names the old parent would move it back.
@@ -294,7 +292,6 @@ import Testing
   }
 
   @Test func `a new parent and its new children deleted again need no request`() async throws {
-    let store = try await ManagedStore()
     let account = try await store.createAccounts(["A"])
     try await store.create(
       [["LastName": "c", "AccountId": .string(account[0])]], type: "Contact", in: "contacts")
@@ -307,7 +304,6 @@ import Testing
   }
 
   @Test func `details wait with a master that the org does not delete`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 2)
     try await store.delete([families[0].id])
     try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }
@@ -330,7 +326,6 @@ import Testing
   // MARK: LEAVE_IF_CHANGED
 
   @Test func `the trees' dates are queried together; a moved child is found`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 5, children: 2)
     try await store.rename(families.map(\.id))
     // The child has another parent now: it is newer than the device's copy, not deleted.
@@ -346,7 +341,6 @@ import Testing
   }
 
   @Test func `a child that moves to a new parent is checked too`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let child = families[0].children[0]
     let local = try await store.createAccounts(["A"])
@@ -361,7 +355,6 @@ import Testing
   }
 
   @Test func `after a sync up an edit does not conflict with itself`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 2)
     for round in 0..<3 {
       try await store.rename([families[0].id], to: "round \(round)")
@@ -375,7 +368,6 @@ import Testing
   }
 
   @Test func `a change between the check and the write is not overwritten`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let id = families[0].id
     try await store.rename([id])
