@@ -71,8 +71,6 @@ import Testing
     let script =
       planner.description.completion(for: .fish) + asked
       + "complete -C 'planner prime fs --user ada.p'\n"
-    #expect(
-      try outputOf("fish", [], input: script).text
-        == "ada.prime\tonly these users\n")
+    #expect(try outputOf("fish", [], input: script).text == "ada.prime\tonly these users\n")
   }
 }

@@ -63,8 +63,7 @@ import Testing
     let returned = directory.file("returned")
     let writer = try ArchiveWriter(path: returned, format: format, modified: 0)
     try writer.add(name: Manifest.fileName, bytes: issued.manifest.bytes)
-    try writer.add(
-      name: issued.entry.path, file: directory.file("out/" + issued.entry.path))
+    try writer.add(name: issued.entry.path, file: directory.file("out/" + issued.entry.path))
     try writer.close()
     var expectation = Issued.expectation()
     expectation.limits = limits

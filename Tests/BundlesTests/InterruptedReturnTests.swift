@@ -62,8 +62,7 @@ import Testing
       if row.isIndexedDirty { dirty.append(row.soupEntryID) }
     }
     #expect(rows == 20 && dirty == [7])
-    #expect(
-      try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
+    #expect(try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
     try store.close()
     #expect(try StoreCheck().violations(at: validated.stores[0].path).isEmpty)
   }

@@ -20,8 +20,7 @@ struct Issued {
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
         IndexSpec(path: "__local__", type: .string),
       ]),
-    StoreConfig.Soup(
-      soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
+    StoreConfig.Soup(soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
   ]
 
   let directory: TemporaryDirectory

@@ -136,8 +136,7 @@ import Testing
   @Test func `soups whose rows name each other's tables are read by name, or rejected`() throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
-    try connection.execute(
-      "UPDATE soup_attrs SET id = 9 WHERE soupName = 'accounts'")
+    try connection.execute("UPDATE soup_attrs SET id = 9 WHERE soupName = 'accounts'")
     connection.close()
     let refusal = #expect(throws: Refusal.self) {
       _ = try Issued.validate(issued.storePath, in: directory)

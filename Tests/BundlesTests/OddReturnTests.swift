@@ -57,8 +57,7 @@ import Testing
     if length <= 251 { _ = try put(name + "-wal", [3]) }
     // As if the run was interrupted after the first rename of the removal.
     let marked = ".taken-" + name
-    let marker =
-      marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
+    let marker = marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
     try Files.rename(inbox.directory + "/" + name, to: inbox.directory + "/" + marker)
     #expect(try inbox.unfinished() == [])
     #expect(try Files.list(inbox.directory) == [])

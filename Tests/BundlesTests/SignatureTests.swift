@@ -105,8 +105,7 @@ import Testing
       let line = String(decoding: try Files.read(path + ".pub"), as: UTF8.self)
       let signers = try signers("attache \(line)")
       #expect(refusal(signature, by: signers) == nil)
-      #expect(
-        try refusal(signature, by: self.signers("# none"))?.contains("no line of") == true)
+      #expect(try refusal(signature, by: self.signers("# none"))?.contains("no line of") == true)
     }
   }
 

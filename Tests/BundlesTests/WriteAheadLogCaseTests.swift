@@ -292,8 +292,7 @@ struct HandMadeLog {
       var log = device.log
       // A third of the flips are in the headers of frames.
       let isHeader = number % 3 == 0
-      let byte =
-        isHeader ? 32 + next((log.count - 32) / frame) * frame + next(24) : next(log.count)
+      let byte = isHeader ? 32 + next((log.count - 32) / frame) * frame + next(24) : next(log.count)
       log[byte] ^= 1 << UInt8(next(8))
       switch try device.outcome(log, number) {
       case .refused: break

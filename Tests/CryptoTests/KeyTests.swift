@@ -69,8 +69,7 @@ import Testing
 
   @Test(.enabled(if: hasOpenSSL)) func `openssl's encrypted and other keys are rejected`() throws {
     let path = directory.file("k.pem")
-    _ = try openssl(
-      "genrsa", "-aes256", "-passout", "pass:secret", "-out", path, "2048")
+    _ = try openssl("genrsa", "-aes256", "-passout", "pass:secret", "-out", path, "2048")
     #expect(throws: CryptoError.self) {
       try PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: path))))
     }

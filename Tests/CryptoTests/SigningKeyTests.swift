@@ -60,8 +60,7 @@ import Testing
       changed[place] = changed[place] == 0x41 ? 0x42 : 0x41
       guard changed != text, let other = try? SigningKey(changed) else { continue }
       #expect(other.publicKey == key.publicKey, "\(place)")
-      #expect(
-        try SSHSignature(of: [1], by: other, namespace: "a").isValid(for: [1]), "\(place)")
+      #expect(try SSHSignature(of: [1], by: other, namespace: "a").isValid(for: [1]), "\(place)")
     }
   }
 

@@ -73,9 +73,7 @@ import attache
     try playStores(scene)
     try playRecovery(scene)
     try scene.run("run field-service --json")
-    for words in [
-      "demo", "completion bash", "manual", "help completion",
-    ] { try scene.run(words) }
+    for words in ["demo", "completion bash", "manual", "help completion"] { try scene.run(words) }
   }
 
   /// Recovers a lost ledger and a whole machine, and reports data that no one can see.
@@ -158,12 +156,10 @@ import attache
     let run = try scene.lastRun()
     let plan = "reconcile undo field-service \(name)"
     let text = try scene.run(plan, as: plan.replacing(name, with: run), status: 3)
-    try scene.run(
-      plan + " 37 38", as: plan.replacing(name, with: run) + " 1", status: 3)
+    try scene.run(plan + " 37 38", as: plan.replacing(name, with: run) + " 1", status: 3)
     let digest = try #require(text.split(separator: "--confirm ").last?.prefix(16))
     let command = "reconcile undo field-service \(name) --confirm \(confirm)"
-    try scene.run(
-      command, as: command.replacing(name, with: run).replacing(confirm, with: digest))
+    try scene.run(command, as: command.replacing(name, with: run).replacing(confirm, with: digest))
   }
 
   private func playStores(_ scene: ExampleScene) throws {

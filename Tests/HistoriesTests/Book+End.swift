@@ -1,3 +1,6 @@
+import JSON
+import Ledger
+import LocalOrg
 import Reconciliation
 import SmartStore
 import TestSupport

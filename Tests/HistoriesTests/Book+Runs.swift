@@ -1,3 +1,4 @@
+import Ledger
 import Reconciliation
 import TestSupport
 

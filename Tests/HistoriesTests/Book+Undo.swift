@@ -1,3 +1,4 @@
+import Ledger
 import TestSupport
 
 /// The rules for edits to be undone.

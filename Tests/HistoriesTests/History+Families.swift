@@ -101,8 +101,7 @@ extension History {
         .run(.all, nil), .run(.all, nil), .install(phone: 0), .install(phone: 1),
       ]
       let field = random.below(100)
-      steps.append(
-        .edit(phone: writer, soup: 3, pick: 0, field: field, .boolean, isTooLong: false))
+      steps.append(.edit(phone: writer, soup: 3, pick: 0, field: field, .boolean, isTooLong: false))
     } else {
       steps.append(.createDetail(phone: writer, pick: pick))
     }

@@ -167,8 +167,7 @@ final class Phone {
     let stored = try store.upsert([.object(object)], into: soup.name).first?.object ?? [:]
     try store.close()
     let id = RowID(soup: soup.name, entry: Self.entry(stored))
-    var row =
-      state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup), before: before)
+    var row = state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup), before: before)
     if row.serverID == nil, let text = object["Id"]?.string, !text.hasPrefix("local_") {
       row.serverID = text
     }
@@ -182,9 +181,7 @@ final class Phone {
   }
 
   /// Writes a clean element, and removes its row from the book; a nil one is deleted.
-  func settle(
-    _ id: RowID, _ object: JSONObject?, now: Int64, node: Int, sent: Sent? = nil
-  ) throws {
+  func settle(_ id: RowID, _ object: JSONObject?, now: Int64, node: Int, sent: Sent? = nil) throws {
     let store = try Store(opening: state.path)
     store.clock = { now }
     if let object {

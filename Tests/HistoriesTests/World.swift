@@ -126,8 +126,7 @@ final class World {
     var isDone = true
     switch step {
     case .edit(let phone, let soup, let pick, let field, let spelling, let isTooLong):
-      isDone = try edit(
-        phones[phone], Soup.all[soup], pick, field, spelling, isTooLong: isTooLong)
+      isDone = try edit(phones[phone], Soup.all[soup], pick, field, spelling, isTooLong: isTooLong)
     case .editAgain(let phone, let field): isDone = try editAgain(phones[phone], field)
     case .editInOtherSoup(let phone, let field): isDone = try editInOtherSoup(phones[phone], field)
     case .create(let phone, let soup, let spelling):

@@ -109,8 +109,7 @@ import Testing
             "SELECT FIELDS(ALL) FROM Account LIMIT 200", as: user
           ).records, as: UTF8.self),
         JSONValue.object(try org.read("Account", id: account, as: user)).text,
-        String(
-          decoding: try org.search("FIND {canary}", as: user).records, as: UTF8.self),
+        String(decoding: try org.search("FIND {canary}", as: user).records, as: UTF8.self),
       ]
     }
     for text in try texts(sample.ben) {
@@ -289,8 +288,7 @@ import Testing
     let before = try await served.send("GET", path, token: ben)
     #expect(try await setUp(Self.hidden).status == 204)
     let tag = try #require(before.headers["ETag"])
-    let after = try await served.send(
-      "GET", path, headers: ["If-None-Match": tag], token: ben)
+    let after = try await served.send("GET", path, headers: ["If-None-Match": tag], token: ben)
     #expect(after.status == 200 && after.headers["ETag"] != tag)
     let fields = after.json["fields"]?.array ?? []
     #expect(!fields.contains { $0["name"]?.string == "Tradestyle" })

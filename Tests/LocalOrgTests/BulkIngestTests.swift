@@ -23,8 +23,7 @@ import Testing
     #expect(stored.json["records"]?[0]?["Name"] == "Two\nlines")
     #expect(stored.json["records"]?[0]?["NumberOfEmployees"]?.int == 5)
     let failed = try await served.rows("ingest/\(id)/failedResults")
-    #expect(
-      failed[1][1] == "REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --")
+    #expect(failed[1][1] == "REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --")
     #expect(failed[2][1].hasPrefix("JSON_PARSER_ERROR:"))
     #expect(failed.map { $0[3] } == ["External_Id__c", "e2", "e3"])
     #expect(try await served.rows("ingest/\(id)/unprocessedrecords").count == 1)
@@ -64,8 +63,7 @@ import Testing
     let refused = try await served.rows("ingest/\(delete)/failedResults")
     #expect(refused[1] == [known, "ENTITY_IS_DELETED:entity is deleted:--", known])
     #expect(refused[2][1].hasPrefix("INVALID_CROSS_REFERENCE_KEY:"))
-    #expect(
-      try await served.query("SELECT Name FROM Account").json["records"]?.array?.count == 1)
+    #expect(try await served.query("SELECT Name FROM Account").json["records"]?.array?.count == 1)
   }
 
   @Test(arguments: [
@@ -109,8 +107,7 @@ import Testing
     #expect(job.json["object"] == "Account")
     #expect(job.json["state"] == "Open")
     let id = try #require(job.json["id"]?.string)
-    #expect(
-      job.json["contentUrl"]?.string == "services/data/v66.0/jobs/ingest/\(id)/batches")
+    #expect(job.json["contentUrl"]?.string == "services/data/v66.0/jobs/ingest/\(id)/batches")
     let typed = try await served.upload(id, "Name\nx\n", type: "application/json")
     #expect(typed.outcome == "415 UNSUPPORTED_MEDIA_TYPE")
     #expect(try await served.upload(id, "Name\nx\n").status == 201)

@@ -27,8 +27,7 @@ import Testing
 
   @Test func `older clients get page layouts`() async throws {
     let list = try await served.send("GET", "/sobjects/Account/describe/layouts").json
-    let address = try #require(
-      list["recordTypeMappings"]?[0]?["urls"]?["layout"]?.string)
+    let address = try #require(list["recordTypeMappings"]?[0]?["urls"]?["layout"]?.string)
     let layout = try await served.send("GET", address).json
     #expect(layout["id"] == list["layouts"]?[0]?["id"])
     #expect(layout["detailLayoutSections"]?[0]?["layoutRows"]?[0]?["layoutItems"]?[0] != nil)
@@ -79,8 +78,7 @@ import Testing
       0x4d, 0x55, 0xb2, 0x52, 0x2a, 0x48, 0x4c, 0xce, 0x4e, 0x4d, 0x51, 0xaa, 0x05, 0x00, 0x62,
       0x95, 0x2f, 0x61, 0x11, 0x00, 0x00, 0x00,
     ]
-    var request = HTTPRequest(
-      "POST", served.server.url + ServedOrg.version + "/sobjects/Account")
+    var request = HTTPRequest("POST", served.server.url + ServedOrg.version + "/sobjects/Account")
     request.headers["Authorization"] = "Bearer " + served.token
     request.headers["Content-Type"] = "application/json"
     request.headers["Content-Encoding"] = "gzip"

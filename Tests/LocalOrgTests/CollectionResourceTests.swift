@@ -83,9 +83,7 @@ import Testing
     func body(_ name: JSONValue) -> JSONValue {
       [
         "records": [
-          [
-            "attributes": ["type": "Site_Visit__c"], "Name": name, "External_Id__c": "V1",
-          ]
+          ["attributes": ["type": "Site_Visit__c"], "Name": name, "External_Id__c": "V1"]
         ]
       ]
     }

@@ -32,8 +32,7 @@ import Testing
       part("POST", "/sobjects/Account", "acc", ["Name": "Acme"]),
       part("POST", "/sobjects/Contact", "con", ["LastName": "Ray", "AccountId": "@{acc.id}"]),
       part("GET", "/sobjects/Account/@{acc.id}?fields=Name", "read"),
-      part(
-        "GET", "/query?q=SELECT+Id,Name+FROM+Contact+WHERE+AccountId='@{acc.id}'", "found"),
+      part("GET", "/query?q=SELECT+Id,Name+FROM+Contact+WHERE+AccountId='@{acc.id}'", "found"),
       part("PATCH", "/sobjects/Contact/@{found.records[0].Id}", "patch", ["FirstName": "Ann"]),
     ])
     #expect(statuses(response) == [201, 201, 200, 200, 204])

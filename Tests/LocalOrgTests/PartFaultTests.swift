@@ -132,8 +132,7 @@ import Testing
 
   @Test func `entries of a retrieve are null, and pages of priming short`() async throws {
     try served.fill("Account", 3)
-    try served.org.addBriefcase(
-      "B", rules: [BriefcaseRule("Account")], users: ["ada@example.com"])
+    try served.org.addBriefcase("B", rules: [BriefcaseRule("Account")], users: ["ada@example.com"])
     let found = try await served.query("SELECT Id FROM Account")
     let ids = (found.json["records"]?.array ?? []).compactMap { $0["Id"] }
     served.server.faults.add(.kind(.retrieve), .nullPlace(1))

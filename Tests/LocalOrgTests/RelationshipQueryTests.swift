@@ -35,8 +35,7 @@ import Testing
       order by LastName desc limit 5) from Account order by Name
       """)
     let records = try #require(response.json["records"]?.array)
-    #expect(
-      records[0]["Contacts"]?.object?.names == ["totalSize", "done", "records"])
+    #expect(records[0]["Contacts"]?.object?.names == ["totalSize", "done", "records"])
     #expect(records[0]["Contacts"]?["totalSize"] == 1)
     #expect(lastNames(records[0]["Contacts"]) == ["0.1"])
     #expect(records[1]["Contacts"] == .null)
@@ -119,14 +118,12 @@ import Testing
       }
       let soql = HTTPQuery.encode("SELECT Id, (SELECT LastName FROM Contacts) FROM Account")
       let first = try await get("/services/data/v66.0/query?q=" + soql)
-      let child = try #require(
-        first.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
+      let child = try #require(first.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
       let next = try #require(first.json["nextRecordsUrl"]?.string)
       #expect(try await get(child).status == 200)
       let second = try await get(next)
       #expect(try await get(child).outcome == outcome)
-      let other = try #require(
-        second.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
+      let other = try #require(second.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
       #expect(try await get(other).status == 200)
       let third = try await get(try #require(second.json["nextRecordsUrl"]?.string))
       #expect(third.json["done"] == true)

@@ -197,8 +197,7 @@ import Testing
     let wrong = sample.org.upsert(
       "Site_Visit__c", externalField: "Name", value: "x", [:], as: sample.admin)
     #expect(wrong.errors.first?.code == "NOT_FOUND")
-    let link = try sample.make(
-      "WorkOrder", ["Subject": "x", "Account": ["Id": .string(account)]])
+    let link = try sample.make("WorkOrder", ["Subject": "x", "Account": ["Id": .string(account)]])
     #expect(
       try sample.records("SELECT Account.Name FROM WorkOrder")[0]["Account"]?["Name"] == "Alpha")
     #expect(link.hasPrefix("0WO"))

@@ -42,8 +42,7 @@ import Testing
 
   @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "application/xml", nil])
   func `a body that is not declared as JSON is refused`(type: String?) async throws {
-    var request = HTTPRequest(
-      "POST", served.server.url + ServedOrg.version + "/sobjects/Account")
+    var request = HTTPRequest("POST", served.server.url + ServedOrg.version + "/sobjects/Account")
     request.headers["Authorization"] = "Bearer " + served.token
     if let type { request.headers["Content-Type"] = type }
     request.body = Array(#"{"Name": "x"}"#.utf8)
@@ -78,9 +77,7 @@ import Testing
         "POST", "/composite",
         [
           "compositeRequest": [
-            [
-              "method": "GET", "url": "/services/data/v66.0/limits", "referenceId": .string(id),
-            ]
+            ["method": "GET", "url": "/services/data/v66.0/limits", "referenceId": .string(id)]
           ]
         ]
       ).outcome

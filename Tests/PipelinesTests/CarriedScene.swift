@@ -29,8 +29,7 @@ struct CarriedScene {
 
   /// A scene whose phones also have their accounts in a second soup, `vips`.
   init(twoSoups mode: String, _ change: (String) -> String = { $0 }) throws {
-    scene = DecisionScene(
-      try SharedRecordsTests.twoSoups(mode) { change(Self.carrying($0)) })
+    scene = DecisionScene(try SharedRecordsTests.twoSoups(mode) { change(Self.carrying($0)) })
   }
 
   private static func carrying(_ text: String) -> String {
@@ -63,8 +62,7 @@ struct CarriedScene {
 
   /// The element of a record on a phone.
   func row(_ id: String, on device: Device, _ soup: String = "accounts") throws -> JSONObject {
-    try #require(
-      try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
+    try #require(try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
   }
 
   func dirty(_ device: Device, _ soup: String = "accounts") throws -> [JSONObject] {
@@ -121,9 +119,7 @@ struct CarriedScene {
 
   /// Runs `first` and then `second` from the same state of the data directory, as after a restore
   /// from a backup.
-  func restored(
-    first: () async throws -> Void, second: () async throws -> Void
-  ) async throws {
+  func restored(first: () async throws -> Void, second: () async throws -> Void) async throws {
     let backup = world.directory.file("backup")
     try Tree.copy(world.root, to: backup)
     try await first()

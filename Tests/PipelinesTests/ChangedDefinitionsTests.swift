@@ -30,8 +30,7 @@ import Testing
   private func lose(_ count: Int) async throws -> Set<String> {
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))
     let lost = try (0..<count).map { number in
-      try #require(
-        world.org.create("Account", ["Name": .string("more \(number)")], as: ada).id)
+      try #require(world.org.create("Account", ["Name": .string("more \(number)")], as: ada).id)
     }
     _ = try await run()
     for id in lost { #expect(world.org.delete(nil, id: id, as: admin).errors == []) }

@@ -78,8 +78,7 @@ import Testing
       #expect(list.output.contains("to decide: attache decide demo 1 --take device"), "\(word)")
     }
     // Next to the file its name finds it, and nowhere else.
-    let beside = try await attache(
-      ["decide", "demo.json", "--list"], in: place + "/pipelines")
+    let beside = try await attache(["decide", "demo.json", "--list"], in: place + "/pipelines")
     #expect(
       beside.output.contains("to decide: attache decide \(world.pipeline.file) 1 --take device"))
   }

@@ -15,8 +15,7 @@ import Testing
       Self.query,
       "SELECT Id, Name, Phone, BillingAddress, Owner.Name FROM Account WHERE OwnerId = :userId",
       in: "usersyncs.json")
-    try world.rewrite(
-      #"["Phone","OwnerId"]"#, #"["Name","Phone","OwnerId"]"#, in: "usersyncs.json")
+    try world.rewrite(#"["Phone","OwnerId"]"#, #"["Name","Phone","OwnerId"]"#, in: "usersyncs.json")
     let ada = try world.user("ada")
     var made: [String] = []
     for number in 0..<4 {

@@ -70,8 +70,7 @@ import Testing
     // The request arrives between the search and the second attempt.
     world.server.faults.add(.kind(.collectionCreate), nth: 1, .deliverLate(seconds: 10_000))
     let server = world.server
-    world.server.faults.add(
-      .kind(.collectionCreate), nth: 2, .mutate { _ in server.deliverHeld() })
+    world.server.faults.add(.kind(.collectionCreate), nth: 2, .mutate { _ in server.deliverHeld() })
     let run = try await world.run(.ingest, .reconcile)
     #expect(run.verdicts == [.created: 2])
     #expect(try contacts().count == 2)
@@ -114,8 +113,7 @@ import Testing
     #expect(error.kind == .configuration)
     #expect(error.reason?.contains(words) == true)
     #expect(world.server.log.writes.isEmpty)
-    let check = try await OrgCheck.run(
-      world.pipeline, root: world.root, variables: world.variables)
+    let check = try await OrgCheck.run(world.pipeline, root: world.root, variables: world.variables)
     #expect(check.failures.contains { $0.contains(words) })
   }
 
@@ -181,8 +179,7 @@ import Testing
     #expect(try titles() == [title.string ?? ""])
     let edit = try #require(
       try LedgerDatabase(path: world.data.state).editsToDecide([.conflict]).first)
-    let decided = try await world.program(
-      ["decide"], [String(edit), "--take", "device", "--now"])
+    let decided = try await world.program(["decide"], [String(edit), "--take", "device", "--now"])
     #expect(decided.status == 0, "\(decided.everything)")
     #expect(try titles() == ["Mate"])
   }
@@ -200,8 +197,7 @@ import Testing
     world.server.faults.removeAll()
     try change(device, "Mate")
     try world.handBack(device, as: "ada-2.sqlite")
-    #expect(
-      try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .superseded: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .superseded: 1])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
     #expect(try titles() == ["Mate"])
   }

@@ -13,8 +13,7 @@ import Testing
   init() throws { world = try World() }
 
   private func latest() throws -> RunRow {
-    try #require(
-      try PipelineStatus.read(world.pipeline, root: world.root).runs.first)
+    try #require(try PipelineStatus.read(world.pipeline, root: world.root).runs.first)
   }
 
   @Test(arguments: [true, false])

@@ -110,8 +110,7 @@ import Testing
     // Her own decision she may change in the same way.
     let own = try all(.server, by: "grace")
     #expect(own.decided.map(\.edit) == [1] && own.refused.isEmpty)
-    let named = try scene.decisions.enter(
-      [DecisionRequest(edit: 1, .whole(.device))], by: "hopper")
+    let named = try scene.decisions.enter([DecisionRequest(edit: 1, .whole(.device))], by: "hopper")
     #expect(named.replaced.map(\.pending.by) == ["grace"])
     #expect(try scene.states() == ["device withdrawn", "server withdrawn", "device pending"])
   }
@@ -207,8 +206,7 @@ import Testing
     #expect(json["decisions"] == ["applied": 1])
     let decision = json["records"]?[0]?["decision"]
     #expect(decision?["decision"] == "device" && decision?["by"] == "grace")
-    #expect(
-      decision?["fate"] == "applied" && decision?["time"]?.string?.hasPrefix("20") == true)
+    #expect(decision?["fate"] == "applied" && decision?["time"]?.string?.hasPrefix("20") == true)
     let page = try report("report.html").text
     #expect(page.contains("Decided by <b>grace</b> on <time datetime=\"20"))
     #expect(page.contains("Decisions applied: <strong>1</strong>"))

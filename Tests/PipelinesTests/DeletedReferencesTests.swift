@@ -22,8 +22,7 @@ import Testing
     }
 
     func delete(_ contact: String) throws {
-      let gone = scene.world.org.delete(
-        "Contact", id: contact, as: try scene.world.user("admin"))
+      let gone = scene.world.org.delete("Contact", id: contact, as: try scene.world.user("admin"))
       #expect(gone.errors == [])
     }
   }

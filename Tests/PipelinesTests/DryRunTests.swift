@@ -33,8 +33,7 @@ import Testing
   @Test func `a dry run counts returns that an interrupted run ingested`() async throws {
     let world = try World()
     try await world.runFieldDay()
-    let inbox = Inbox(
-      directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
+    let inbox = Inbox(directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()
     for candidate in try inbox.candidates(now: now) { _ = try inbox.take(candidate, now: now) }
     #expect(try Files.list(inbox.directory).isEmpty && !inbox.taken().isEmpty)

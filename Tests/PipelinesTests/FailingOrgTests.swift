@@ -71,8 +71,7 @@ import Testing
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
     try device.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
-    #expect(
-      world.org.delete("Account", id: account, as: try world.user("admin")).errors.isEmpty)
+    #expect(world.org.delete("Account", id: account, as: try world.user("admin")).errors.isEmpty)
     try world.handBack(device, as: "ada.sqlite")
     // The outcome of the record is looked up as the integration user.
     for kind in [LocalOrg.RequestKind.query, .userinfo] {
@@ -94,8 +93,7 @@ import Testing
   func `a user whose org returns only HTML pages makes the status try again later`(
     type: String, body: String
   ) async throws {
-    let page = ServerResponse(
-      status: 200, headers: ["Content-Type": type], body: Array(body.utf8))
+    let page = ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(body.utf8))
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .respond(page))
     let summary = try await run()
@@ -164,8 +162,7 @@ import Testing
     let device = try world.device("cleo")
     let account = try #require(try world.ids("accounts", on: device).last)
     try world.handBack(device, as: "cleo.sqlite", edited: account, ["Phone": "+1 555 0189"])
-    world.server.faults.add(
-      .init(user: "cleo@example.com"), times: 1000, .drop(afterCommit: false))
+    world.server.faults.add(.init(user: "cleo@example.com"), times: 1000, .drop(afterCommit: false))
     let summary = try await run(.ingest, .reconcile)
     #expect(summary.findings == [.limitReached, .unsettledEdits])
     #expect(summary.exitStatus == .tryLater)

@@ -162,8 +162,7 @@ private final class FaultScene {
       former = try records()
       try phone.edit("accounts", id: ids[0], ["Phone": "device"], now: now)
       try phone.delete("contacts", id: ids[1], now: now)
-      try phone.create(
-        "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
+      try phone.create("accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
       let sent = try await scene.night(phone)
       #expect(sent.verdicts == [.updated: 1, .deleted: 1, .created: 1])
       run = sent.run
@@ -206,8 +205,7 @@ private final class FaultScene {
       if !isBegun {
         isBegun = true
         try scene.scene.decide(1, .device)
-        return try await execute(
-          scene.scene.decisions.runOptions(carryingOut: [1], by: "grace"))
+        return try await execute(scene.scene.decisions.runOptions(carryingOut: [1], by: "grace"))
       }
       return try await night()
     case .undo:

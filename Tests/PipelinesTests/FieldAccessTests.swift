@@ -224,8 +224,7 @@ import Testing
     let reason = try #require(world.skipped.first)
     #expect(world.skipped.count == 1 && reason.hasPrefix("ben@example.com: "))
     #expect(reason.contains(#"Account has no field "Tradestyle" for this user"#), "\(reason)")
-    let check = try await OrgCheck.run(
-      world.pipeline, root: world.root, variables: world.variables)
+    let check = try await OrgCheck.run(world.pipeline, root: world.root, variables: world.variables)
     #expect(
       check.findings.map(\.description).allSatisfy {
         $0.contains("Account has no field \"Tradestyle\" for this user")

@@ -65,8 +65,7 @@ import Testing
   @Test func `a file that stays in the inbox is reported until it is gone`() async throws {
     try await world.run()
     let path = world.data.inbox("inbox") + "/link.db"
-    try FileManager.default.createSymbolicLink(
-      atPath: path, withDestinationPath: "/etc/passwd")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
     let first = try await world.run()
     let second = try await world.run(.ingest)
     #expect([first, second].map(\.exitStatus) == [.needsAttention, .needsAttention])

@@ -87,14 +87,11 @@ import Testing
     let world = try World(
       directory, file: pipelines + "/truth.json",
       change: {
-        $0.replacing(
-          #""everyRuns":3"#, with: #""everyRuns":4,"maxDeletes":"100%""#)
+        $0.replacing(#""everyRuns":3"#, with: #""everyRuns":4,"maxDeletes":"100%""#)
       })
     let ada = try world.user("ada")
     let ids = try (0..<3).map { number in
-      let fields: JSONObject = [
-        "LastName": "Coded", "External_Id__c": .string("E\(number)"),
-      ]
+      let fields: JSONObject = ["LastName": "Coded", "External_Id__c": .string("E\(number)")]
       return try #require(world.org.create("Contact", fields, as: ada).id)
     }
     try await world.run()

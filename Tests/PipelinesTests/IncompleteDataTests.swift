@@ -12,8 +12,7 @@ import Testing
 
   init() throws {
     world = try World()
-    let rules = try world.org.briefcaseRules(
-      of: world.user("ada"), app: OrgTemplate.clientID)
+    let rules = try world.org.briefcaseRules(of: world.user("ada"), app: OrgTemplate.clientID)
     rule = try #require(rules.first { $0.object == "Contact" }).id
   }
 

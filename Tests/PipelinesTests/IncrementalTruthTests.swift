@@ -82,8 +82,7 @@ import Testing
     #expect(org.update("Contact", id: contacts[1], ["LastName": "New"], as: admin).errors == [])
     let asked = try await asked {
       let summary = try await world.run()
-      let change = try #require(
-        summary.snapshots.first?.soups.first { $0.soup == "contacts" })
+      let change = try #require(summary.snapshots.first?.soups.first { $0.soup == "contacts" })
       #expect(change.removed == 1)
       #expect(change.written == 1)
     }

@@ -33,9 +33,7 @@ import Testing
     #expect(plays[0].told.contains { $0.contains("ingested") }, "seed \(seed)")
   }
 
-  private func play(
-    _ world: World, jobs: Int
-  ) async throws -> (remains: [String], told: [String]) {
+  private func play(_ world: World, jobs: Int) async throws -> (remains: [String], told: [String]) {
     var pipeline = world.pipeline
     pipeline.limits.jobs = jobs
     let told = Locked<[String]>([])

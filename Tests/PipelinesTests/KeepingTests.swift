@@ -131,8 +131,7 @@ import Testing
     try await night()
     #expect(try reasons(1) == [last])
     let newer = try world.device("ada", as: "ada-2")
-    try newer.edit(
-      "accounts", id: scene.account(newer, 1), ["Phone": "2"], now: world.org.now())
+    try newer.edit("accounts", id: scene.account(newer, 1), ["Phone": "2"], now: world.org.now())
     try handBack(newer)
     try await night()
     #expect(try !hasIssued(1) && files(1) == ["generation.json", "pruned.json"])

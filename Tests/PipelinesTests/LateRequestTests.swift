@@ -196,8 +196,7 @@ import Testing
       world.server.faults.add(.kind(.collectionCreate), nth: attempt, .respond(busy))
       world.server.faults.add(.kind(.collectionCreate), nth: attempt, .moveClock(seconds: 400))
     }
-    world.server.faults.add(
-      .kind(.collectionCreate), nth: 4, .deliverLate(seconds: 1_000_000))
+    world.server.faults.add(.kind(.collectionCreate), nth: 4, .deliverLate(seconds: 1_000_000))
     let lost = try await world.runAsWritten([.ingest, .reconcile])
     #expect(lost.verdicts == [.unconfirmed: 1])
     #expect(try await world.run(.ingest, .reconcile).open == [.unconfirmed: 1])

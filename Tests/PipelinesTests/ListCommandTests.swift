@@ -48,8 +48,7 @@ import Testing
   @Test func `without pipelines, both commands say where they looked`() async throws {
     let empty = TemporaryDirectory("no-pipelines")
     for words in [["list"], ["status", "--all"]] {
-      let run = try await ProgramRun.blocking(
-        words, shell: "cd '\(empty.path)' && exec \"$@\"")
+      let run = try await ProgramRun.blocking(words, shell: "cd '\(empty.path)' && exec \"$@\"")
       #expect(run.status == 0, "\(words): \(run.everything)")
       #expect(run.messages.contains("no pipelines in pipelines and /etc/attache"), "\(words)")
     }

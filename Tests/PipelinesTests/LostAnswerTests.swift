@@ -12,8 +12,7 @@ import Testing
 
   init() throws {
     world = try World {
-      $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
+      $0.replacingOccurrences(of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
     }
   }
 

@@ -55,7 +55,6 @@ import Testing
     let run = try await ProgramRun.blocking(
       words.map { $0.replacing("@", with: directory.path) }, deadlineSeconds: 30)
     #expect(run.status != 0)
-    #expect(
-      run.everything.contains("a pipe, a socket or a device"), "\(words): \(run.everything)")
+    #expect(run.everything.contains("a pipe, a socket or a device"), "\(words): \(run.everything)")
   }
 }

@@ -11,9 +11,7 @@ import Testing
 /// that.
 @Suite struct NotPermittedTests {
   /// The demo, but the integration user sends.
-  private static func world(
-    _ reconcile: String = "\"sendAs\": \"integration\""
-  ) throws -> World {
+  private static func world(_ reconcile: String = "\"sendAs\": \"integration\"") throws -> World {
     try World { text in
       text.replacing("\"reconcile\": {", with: "\"reconcile\": { \(reconcile), ")
         .replacing("\"scope\": \"global\",", with: "\"scope\": \"global\", \"reconcile\": [],")

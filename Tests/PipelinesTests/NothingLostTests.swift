@@ -85,8 +85,7 @@ import Testing
     case .array(let elements):
       .array(elements.filter { $0["soupName"]?.string != soup }.map { without(soup, $0) })
     case .object(let members):
-      .object(
-        members.reduce(into: JSONObject()) { $0[$1.name] = without(soup, $1.value) })
+      .object(members.reduce(into: JSONObject()) { $0[$1.name] = without(soup, $1.value) })
     default: value
     }
   }

@@ -238,8 +238,7 @@ import Testing
 
   @Test func `returns taken by an interrupted run are ingested by the next`() async throws {
     let world = try await handedBack(phone: "+1 555 0166")
-    let inbox = Inbox(
-      directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
+    let inbox = Inbox(directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()
     let candidate = try #require(try inbox.candidates(now: now).first)
     _ = try inbox.take(candidate, now: now)

@@ -136,8 +136,7 @@ import Testing
   @Test func `a port in use is reported as such`() async throws {
     let world = try World()
     let port = String(world.server.url.split(separator: ":").last ?? "")
-    let run = try await attache(
-      "org", "serve", "--data", directory.file("org"), "--port", port)
+    let run = try await attache("org", "serve", "--data", directory.file("org"), "--port", port)
     #expect(run.status == 1, "\(run.everything)")
     #expect(run.messages.contains("port \(port) of 127.0.0.1 is in use by another program"))
   }

@@ -36,8 +36,7 @@ import Testing
     }
     let log = world.directory.file("calls")
     let shim = try KillShim.watch.get().path
-    let run = try await world.program(
-      ["run"], variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
+    let run = try await world.program(["run"], variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
     guard [0, 3].contains(run.status) else { throw KillScene.Failure(words: run.everything) }
     let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
     return (lines.map(String.init), world.data.path)

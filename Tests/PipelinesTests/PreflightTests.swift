@@ -88,8 +88,7 @@ struct PreflightTests {
     #expect(problems.count == expected.count, "\(found.joined(separator: "\n"))")
     #expect(problems.allSatisfy { $0.file.hasSuffix("syncs.json") })
     // A name in a query is located inside the query.
-    let query = try #require(
-      mistakes.split(separator: "\n").first { $0.contains("FristName") })
+    let query = try #require(mistakes.split(separator: "\n").first { $0.contains("FristName") })
     let column = query.distance(
       from: query.startIndex, to: try #require(query.range(of: "FristName")).lowerBound)
     #expect(found.contains { $0.hasPrefix("4:\(column + 1) Contact has no field") })
@@ -122,8 +121,7 @@ struct PreflightTests {
       ]}
       """.replacing("\n", with: " "))
     // An org without briefcases, and a user who has no access to the limits.
-    world.server.faults.add(
-      .kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
+    world.server.faults.add(.kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
     world.server.faults.add(
       .kind(.limits), nth: 1, times: .max, .status(403, code: "INSUFFICIENT_ACCESS"))
     let check = try await Self.check(world)

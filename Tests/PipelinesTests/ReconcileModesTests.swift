@@ -196,8 +196,7 @@ import Testing
     #expect(try scene.field("Phone", of: ids[3]) == "tablet")
     let command = try #require(run.confirm.first)
     let called = world.pipeline.called
-    #expect(
-      run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
+    #expect(run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
     let page = String(
       decoding: try Files.read(world.data.report(run.run) + "/report.html"), as: UTF8.self)
     let place = try #require(page.firstRange(of: command.suffix(16))?.lowerBound)

@@ -83,8 +83,7 @@ import Testing
   @Test func `status lists open items with age and location`() async throws {
     try await world.run()
     try collide()
-    try DurableFile.write(
-      Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
+    try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
     let run = try await world.run()
     let said = text(try attache("status", world.pipeline.file).output)
     #expect(said.contains("open edits: 1"))
@@ -140,8 +139,7 @@ import Testing
 
   @Test func `a failed run names its report`() async throws {
     try await world.run()
-    try DurableFile.write(
-      Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
+    try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/note.txt")
     world.server.faults.add(
       .kind(.priming), times: 1000, .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
     world.server.faults.add(

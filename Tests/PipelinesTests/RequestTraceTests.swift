@@ -28,8 +28,7 @@ import Testing
   }
 
   @Test func `a repeated request is in the log, with its number and its pause`() async throws {
-    world.server.faults.add(
-      .kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
+    world.server.faults.add(.kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
     let log = world.directory.file("run.log")
     let run = try await world.program(["run"], ["--only", "prime", "--log-file", log])
     #expect(run.status == 0, "\(run.everything)")
@@ -42,8 +41,7 @@ import Testing
   @Test func `repeated requests are shown without a terminal, and not with --quiet`() async throws {
     for words in [["org", "check"], ["run"]] {
       for (more, isShown) in [([], true), (["--quiet"], false)] as [([String], Bool)] {
-        world.server.faults.add(
-          .kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
+        world.server.faults.add(.kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
         let run = try await world.program(words, more)
         #expect(run.status == 0, "\(words): \(run.everything)")
         let line = /(?m)^GET \S+: org answered HTTP 503 SERVER_UNAVAILABLE, retry 1 of 6 in/

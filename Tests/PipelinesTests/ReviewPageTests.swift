@@ -123,8 +123,7 @@ struct ReviewPageTests {
     #expect(place == ["Description", "Phone"])
     try await browser.click("#field-0-server")
     // Both sides changed the phone, and neither is chosen yet.
-    #expect(
-      try await browser.run("document.querySelectorAll('#detail input:checked').length") == 1)
+    #expect(try await browser.run("document.querySelectorAll('#detail input:checked').length") == 1)
     try await browser.click("#field-1-text")
     try await browser.type("+1 555 0177")
     try await browser.press("Tab")
@@ -177,8 +176,7 @@ struct ReviewPageTests {
       try await browser.screenshot(to: "\(place)/plan-\(look.width)-\(look.isDark).png")
     }
     // The page is not wider than its window.
-    #expect(
-      try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
+    #expect(try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
     try await close(server, browser)
   }
 
@@ -211,8 +209,7 @@ struct ReviewPageTests {
     try await browser.wait(until: "document.activeElement.id === 'list'")
     #expect(try await browser.run("document.querySelectorAll('[role=option]').length < 60") == true)
     try await browser.press("End")
-    #expect(
-      try await browser.text("[aria-selected=true] .name") == "Customer \(count + 7) Ltd")
+    #expect(try await browser.text("[aria-selected=true] .name") == "Customer \(count + 7) Ltd")
     try await browser.press("/")
     try await browser.type("customer 7777 ltd")
     #expect(try await browser.text("#count") == "1 of \(count) shown")
@@ -230,8 +227,7 @@ struct ReviewPageTests {
   private func examine(_ scene: DecisionScene, _ look: Browser.Look, _ rows: String) async throws {
     let (server, browser) = try await open(scene, look, until: Self.hasRows)
     if Browser.hasAxe { #expect(try await browser.violations() == [], "\(look)") }
-    #expect(
-      try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
+    #expect(try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
     if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
       try await browser.screenshot(to: "\(place)/rows-\(rows)-\(look.width)-\(look.isDark).png")
     }
@@ -274,8 +270,7 @@ struct ReviewPageTests {
     try await scene.handBack(device, leaves: [.unconfirmed: 1])
     // Two records that she created by hand, each of which might be the one.
     let made = try (1...2).map { _ in
-      try #require(
-        scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
+      try #require(scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
     }
     try scene.world.org.moveClock(by: 86_400_000)
     #expect(try await scene.night().verdicts == [.unconfirmed: 1])

@@ -232,8 +232,7 @@ import Testing
 
   @Test func `a colleague's decision is replaced with their name in the plan`() async throws {
     _ = try await scene.conflict()
-    _ = try scene.decisions.enter(
-      [DecisionRequest(edit: 1, .whole(.server))], by: "hedy")
+    _ = try scene.decisions.enter([DecisionRequest(edit: 1, .whole(.server))], by: "hedy")
     let page = try await visit(scene)
     #expect(try await page.get("edits")["edits"]?[0]?["decidedBy"] == "hedy")
     let plan = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])

@@ -88,8 +88,7 @@ import Testing
     var bytes = try Files.read(sealed)
     bytes[2 * 4096 + 7] ^= 1
     try DurableFile.write(bytes, to: sealed)
-    let damaged = try attache(
-      words[0], words[1], words[2], words[3], words[4], words[5], words[6])
+    let damaged = try attache(words[0], words[1], words[2], words[3], words[4], words[5], words[6])
     #expect(damaged.status == 8)
     #expect(damaged.error.contains("page 3 of"))
     #expect(!Files.exists(opened))

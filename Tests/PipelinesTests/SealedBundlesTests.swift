@@ -52,9 +52,7 @@ import Testing
   }
 
   /// Returns a phone's store, sealed.
-  func handBack(
-    _ device: Device, _ world: World, as name: String, key: SQLCipherKey
-  ) throws {
+  func handBack(_ device: Device, _ world: World, as name: String, key: SQLCipherKey) throws {
     let copy = world.directory.file("copy-\(name)")
     try device.handBack(to: copy, now: world.org.now() + 3_600_000)
     try SQLCipherFile.seal(copy, to: world.data.inbox("inbox") + "/" + name, key: key)

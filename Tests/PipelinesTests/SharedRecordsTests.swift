@@ -161,8 +161,7 @@ import Testing
     let owned = try world.org.query(
       "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
       as: admin)
-    let id = try #require(
-      try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
     try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
@@ -185,8 +184,7 @@ import Testing
     let owned = try world.org.query(
       "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
       as: admin)
-    let id = try #require(
-      try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
     if deletes {

@@ -185,8 +185,7 @@ import Testing
         "[\"ada@example.com\"]", with: "[\"ada@example.com\", \"ben@example.com\"]"
       )
       .replacing("\"prime\": {", with: "\"prime\": {\"fetchAs\": \"integration\", ")
-      .replacing(
-        "\"method\":", with: "\"integrationUser\": \"attache@example.com\", \"method\":")
+      .replacing("\"method\":", with: "\"integrationUser\": \"attache@example.com\", \"method\":")
     }
     try await run(world)
     #expect(try contacts(world, "ada") == contacts(world, "ben"))

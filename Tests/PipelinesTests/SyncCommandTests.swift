@@ -148,8 +148,7 @@ import Testing
     let scene = try SyncScene(primed: "accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     try scene.rename("accounts", ids[0], "Name", "not lost")
-    scene.world.server.faults.add(
-      .writes, times: 20, .status(403, code: "REQUEST_LIMIT_EXCEEDED"))
+    scene.world.server.faults.add(.writes, times: 20, .status(403, code: "REQUEST_LIMIT_EXCEEDED"))
     let outcome = try scene.sync("--all")
     #expect(outcome.status == 6, "\(outcome.error)")
     #expect(outcome.error.contains("attache: sync \"sync2\" failed: "))

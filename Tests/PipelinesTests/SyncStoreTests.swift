@@ -21,8 +21,7 @@ import Testing
     let status = try scene.attache(["sync", "status", "--store", scene.store, "--name", "sync1"])
     #expect(status.output.contains("\nstatus    DONE\n"))
     #expect(status.output.contains("from Account"))
-    let byID = try scene.attache(
-      ["sync", "status", "--store", scene.store, "--id", "2", "--json"])
+    let byID = try scene.attache(["sync", "status", "--store", scene.store, "--id", "2", "--json"])
     #expect(try byID.lines().first?["name"] == "sync2")
     let deleted = try scene.attache(["sync", "delete", "--store", scene.store, "--name", "sync1"])
     #expect(deleted.status == 0)
@@ -156,8 +155,7 @@ import Testing
     _ = try SQLCipherFile.seal(
       scene.store, to: sealed, key: SQLCipherKey(passphrase: Secret("a passphrase")))
     for words in [["run", "--all"] + SyncScene.login, ["list"]] {
-      let outcome = try scene.attache(
-        ["sync", words[0], "--store", sealed] + words.dropFirst())
+      let outcome = try scene.attache(["sync", words[0], "--store", sealed] + words.dropFirst())
       #expect(outcome.status == 4)
       #expect(outcome.error.contains("attache store unseal"))
     }

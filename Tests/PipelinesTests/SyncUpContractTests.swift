@@ -298,9 +298,7 @@ final class UpWorld {
     return try (0..<given).map { _ in try make("Account", scene.soup, [:]) }
   }
 
-  private func change(
-    _ device: Device?, _ name: String, _ scene: UpScene, _ ids: [String]
-  ) throws {
+  private func change(_ device: Device?, _ name: String, _ scene: UpScene, _ ids: [String]) throws {
     let device = try #require(device)
     let (soup, children) = (scene.soup, scene.soup + "_children")
     // No two phones write their rows at the same time, unlike copies of one phone.
@@ -442,8 +440,7 @@ final class UpWorld {
     for scene in UpScene.all where scene.situation.night == night {
       let name = "\(scene.soup) \(device)"
       #expect(try count("Name LIKE '\(name)%'") == scene.accounts.all, "\(name)")
-      #expect(
-        try count("Name LIKE '\(name)%' AND Phone = '1'") == scene.accounts.edited, "\(name)")
+      #expect(try count("Name LIKE '\(name)%' AND Phone = '1'") == scene.accounts.edited, "\(name)")
       switch scene.situation {
       case .mixed:
         #expect(try count("LastName LIKE '\(name)%' AND Phone = '1'", "Contact") == 2, "\(name)")

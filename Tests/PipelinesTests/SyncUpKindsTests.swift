@@ -8,8 +8,7 @@ import Testing
 @Suite struct SyncUpKindsTests {
   static let pipeline = Result {
     func down(_ soup: String, _ query: String) -> String {
-      SmallPipeline.down(
-        "down-" + soup, soup, #"{"type":"soql","query":"SELECT Id, \#(query)"}"#)
+      SmallPipeline.down("down-" + soup, soup, #"{"type":"soql","query":"SELECT Id, \#(query)"}"#)
     }
     func up(_ soup: String, _ target: String) -> String {
       """

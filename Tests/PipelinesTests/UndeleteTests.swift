@@ -248,8 +248,7 @@ import Testing
 
   @Test func `a call that arrives late counts when it has arrived arrived`() async throws {
     let (id, run, _) = try await deleted()
-    scene.world.server.faults.add(
-      .kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
+    scene.world.server.faults.add(.kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
     #expect(try await scene.undo(run).verdicts == [.unconfirmed: 1])
     #expect(try !scene.isThere(id, "Contact"))
     scene.world.server.deliverHeld()

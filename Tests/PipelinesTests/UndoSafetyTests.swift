@@ -161,8 +161,7 @@ import Testing
       .writes, times: 9, .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
     let undone = try await scene.undo(run)
     #expect(undone.verdicts == [.notUndone: 1])
-    #expect(
-      try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
+    #expect(try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
     // The org still has the sent values.
     #expect(try scene.edit(1, in: undone).detail.fields.map(\.server) == ["device"])
     scene.world.server.faults.removeAll()

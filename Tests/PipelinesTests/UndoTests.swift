@@ -78,8 +78,7 @@ import Testing
   }
 
   @Test func `a deletion that the org cannot undo is undone once it is restored`() async throws {
-    scene.world.server.faults.add(
-      .kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
+    scene.world.server.faults.add(.kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
     let phone = try await scene.phone()
     let id = try scene.world.ids("contacts", on: phone)[0]
     try phone.delete("contacts", id: id, now: scene.world.org.now())

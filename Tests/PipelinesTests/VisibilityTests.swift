@@ -24,8 +24,7 @@ import Testing
   func ids(_ object: String, as name: String, _ world: World) async throws -> [String] {
     let soql = HTTPQuery.encode("SELECT Id FROM \(object) ORDER BY Id")
     var request = HTTPRequest("GET", world.server.url + "/services/data/v66.0/query?q=" + soql)
-    let token = try world.server.token(
-      for: world.user(name).username, app: OrgTemplate.clientID)
+    let token = try world.server.token(for: world.user(name).username, app: OrgTemplate.clientID)
     request.headers["Authorization"] = "Bearer " + token
     let answer = try await client.send(request)
     #expect(answer.status == 200)
@@ -139,8 +138,7 @@ import Testing
           + "briefcase, which the org fills separately for each user") == true)
     #expect(throws: Problems.self) { try PipelineFile.read(path: path) }
 
-    let one = text.replacingOccurrences(
-      of: #", "ben@example.com", "cleo@example.com""#, with: "")
+    let one = text.replacingOccurrences(of: #", "ben@example.com", "cleo@example.com""#, with: "")
     try DurableFile.write(Array(one.utf8), to: path)
     #expect(PipelineFile.reading(path: path).problems.map(\.description) == [])
   }

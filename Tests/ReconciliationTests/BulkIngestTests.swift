@@ -93,8 +93,7 @@ struct BulkIngestTests {
     }
   }
 
-  private static let verdicts =
-    "conflict 1, created 17, deleted 5, failed 2, updated 7"
+  private static let verdicts = "conflict 1, created 17, deleted 5, failed 2, updated 7"
 
   @Test func `bulk jobs have the same outcomes as requests`() async throws {
     let (bulk, plain) = (try Self.day(), try Self.day(bulkAbove: 1000))
@@ -136,8 +135,7 @@ struct BulkIngestTests {
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
     try Self.handBackFive(day)
     func answer(_ type: String, _ text: String) -> Faults.Action {
-      .respond(
-        ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8)))
+      .respond(ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8)))
     }
     let json = "application/json"
     day.server.faults.add(
@@ -283,8 +281,7 @@ struct BulkIngestTests {
   @Test func `a running job leaves its edits unconfirmed for the next run`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
+    try day.handBack((0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(
       .kind(.bulkRead), times: 600,
       .respond(
@@ -377,9 +374,7 @@ struct BulkIngestTests {
     #expect(
       day.verdicts(try await day.run())
         == (areRefusedTold ? "failed 1, unconfirmed 4" : "created 4, unconfirmed 1"))
-    #expect(
-      day.verdicts(try await day.run())
-        == (areRefusedTold ? "created 4" : "failed 1"))
+    #expect(day.verdicts(try await day.run()) == (areRefusedTold ? "created 4" : "failed 1"))
     #expect(try day.count("SELECT Id FROM Account") == 4)
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 1)
   }
@@ -387,8 +382,7 @@ struct BulkIngestTests {
   @Test func `rows answered with an HTML page go in requests at once`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
-    try day.handBack(
-      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
+    try day.handBack((0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(.kind(.bulkUpload), Self.page)
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
@@ -442,8 +436,7 @@ struct BulkIngestTests {
     let failed = (0..<half).count { $0 % 100 == 7 } + (0..<edits - half).count { $0 % 100 == 7 }
     #expect(summary.edits == edits)
     #expect(summary.verdicts[.failed] == failed)
-    #expect(
-      (summary.verdicts[.updated] ?? 0) + (summary.verdicts[.created] ?? 0) == edits - failed)
+    #expect((summary.verdicts[.updated] ?? 0) + (summary.verdicts[.created] ?? 0) == edits - failed)
     #expect(
       try day.count("SELECT Id FROM Account WHERE Phone = '2'")
         == half - (0..<half).count { $0 % 100 == 7 })

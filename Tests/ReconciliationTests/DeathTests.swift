@@ -52,8 +52,7 @@ struct DeathTests {
         for pattern in [
           #"[0-9a-zA-Z]{15}AAA"#, #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+0000|Z)"#,
         ] {
-          text = text.replacingOccurrences(
-            of: pattern, with: "*", options: .regularExpression)
+          text = text.replacingOccurrences(of: pattern, with: "*", options: .regularExpression)
         }
         return text.split(separator: "\n").sorted().joined(separator: "\n")
       }

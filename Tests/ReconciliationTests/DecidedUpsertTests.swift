@@ -12,8 +12,7 @@ struct DecidedUpsertTests {
     day = try FieldDay()
     day.options.quietWindowSeconds = 900
     day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+      FieldDay.rule("visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     ]
   }
 
@@ -74,8 +73,7 @@ struct DecidedUpsertTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(day.writes.count == writes)
     #expect(try fate() == .askedAgain)
-    #expect(
-      try day.details().first?.fields.first { $0.name == field }?.server == "Office again")
+    #expect(try day.details().first?.fields.first { $0.name == field }?.server == "Office again")
     #expect(try day.record("Site_Visit__c", id)[field] == "Office again")
     try decide(decision)
     let verdict = decision == .server ? "discarded 1" : "updated 1"

@@ -92,8 +92,7 @@ struct DecisionCourseTests {
       #expect(
         verdicts == (decision == "record" ? "created 1, updated 1" : "created 1, superseded 1"))
       #expect(try day.count("SELECT Id FROM Contact WHERE Department = 'Engines'") == 1)
-      #expect(
-        try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
+      #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
       #expect(try day.state.unsettledEdits().isEmpty)
     }
   }
@@ -191,9 +190,7 @@ struct DecisionCourseTests {
   func `of two new records with one external ID neither is sent by a retry`(
     ofTwoNights waits: Bool
   ) async throws {
-    day.rules = [
-      FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")
-    ]
+    day.rules = [FieldDay.rule("visits", ["Name", "External_Id__c"], externalID: "External_Id__c")]
     func visit(_ number: Int) throws {
       try day.handBack(
         [

@@ -143,8 +143,7 @@ struct DecisionFileTests {
       var writer = CSVWriter(guardsFormulas: true)
       writer.row(["number", "field", "decision", "value"])
       writer.row(["1", "Name", "set", text])
-      let requests = try DecisionFile.requests(
-        writer.bytes, ConfigurationReader(file: "decisions"))
+      let requests = try DecisionFile.requests(writer.bytes, ConfigurationReader(file: "decisions"))
       #expect(requests.first?.choice == .fields(["Name": .text(text)], rest: nil))
     }
   }
@@ -302,8 +301,7 @@ struct DecisionFileTests {
         shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
       ).hasPrefix("{"))
     // A text of digits is a text; only numbers are compared numerically.
-    #expect(
-      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
+    #expect(decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("3")])

@@ -35,8 +35,7 @@ struct DecisionLimitsTests {
       try day.edited("accounts", "Account", id, ["ParentId": .string(parent)], hasBase: false)
     ])
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
-    #expect(
-      try day.details().first?.message?.contains("was not issued the record") == true)
+    #expect(try day.details().first?.message?.contains("was not issued the record") == true)
     try decide(.device)
     #expect(day.verdicts(try await day.run()) == "not permitted 1")
     #expect(try day.details().first?.message?.contains("ParentId refers to a record") == true)

@@ -41,8 +41,7 @@ struct DecisionRuleTests {
 
   @Test func `every unresolved verdict has a decision that needs no second one`() {
     for verdict in Verdict.allCases where !verdict.isSettled {
-      let ways = DecisionRule.possible(
-        .init(verdict: verdict, operation: .update, hasRecord: true))
+      let ways = DecisionRule.possible(.init(verdict: verdict, operation: .update, hasRecord: true))
       #expect(ways.contains(.discard) || ways.contains(.server), "\(verdict)")
     }
   }
@@ -114,8 +113,7 @@ struct DecisionRuleTests {
 
   @Test func `a refusal names the possible decisions`() {
     func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
-      DecisionRule.refusal(
-        kind, of: .init(verdict: verdict, operation: .update, hasRecord: true))
+      DecisionRule.refusal(kind, of: .init(verdict: verdict, operation: .update, hasRecord: true))
     }
     #expect(words(.device, .conflict) == nil)
     #expect(

@@ -96,8 +96,7 @@ struct DoubtRulesTests {
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(.writes, nth: 2, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
-    try day.change(
-      "Account", try #require(try accounts(day).first), ["Phone": "office"])
+    try day.change("Account", try #require(try accounts(day).first), ["Phone": "office"])
     try day.org.moveClock(by: 1_000_000)
     #expect(day.verdicts(try await day.run()) == "created 2")
     #expect(try accounts(day).count == 2)

@@ -110,8 +110,7 @@ struct DoubtTests {
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let locked = JSONValue.object([
       "success": false,
       "errors": [

@@ -44,8 +44,7 @@ struct FieldComparisonTests {
   }
 
   @Test func `an edit sent with its own fields only overwrites nothing else`() {
-    let facts = facts(
-      device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
+    let facts = facts(device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
     #expect(detail(facts).fields.map(\.name) == ["A"])
     #expect(ThreeWayRule.editedFields(facts) == ["A"])
   }

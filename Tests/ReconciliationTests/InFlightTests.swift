@@ -74,8 +74,7 @@ struct InFlightTests {
             ["LastName": .string("Kid \(number)"), "AccountId": .string("local_p\(number)")]),
         ], user: user)
     }
-    day.server.faults.add(
-      .kind(.collectionCreate), nth: 1, times: 2, .drop(afterCommit: true))
+    day.server.faults.add(.kind(.collectionCreate), nth: 1, times: 2, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "created 4")
     #expect(try day.count("SELECT Id FROM Account WHERE Name LIKE 'Parent%'") == 2)
     #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name LIKE 'Parent%'") == 2)
@@ -91,8 +90,7 @@ struct InFlightTests {
     try day.handBack([try day.edited(account: id, [:], deleted: true)])
     try day.handBack([try day.edited(contact: kid, ["Department": "D"])], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
-    #expect(
-      day.server.log.writes.map(\.kind).last == .collectionDelete)
+    #expect(day.server.log.writes.map(\.kind).last == .collectionDelete)
   }
 
   @Test func `an upsert never runs with another user's update of its record`() async throws {
@@ -299,8 +297,7 @@ struct InFlightTests {
 
   @Test func `an unreachable org is not queried for each user in turn`() async throws {
     let day = try day(inFlight: 1)
-    day.server.faults.add(
-      FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max, Self.gack)
+    day.server.faults.add(FaultMatch(pathPrefix: "/services/data"), nth: 1, times: .max, Self.gack)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 10" && summary.interruption != nil)
     #expect(day.server.log.entries.count <= 7)

@@ -240,8 +240,7 @@ struct LateWatchTests {
   {
     let (edit, _) = try edit(.delete)
     try day.handBack([edit], handback: 1)
-    day.server.faults.add(
-      .kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
+    day.server.faults.add(.kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
     try await night()
     #expect(try verdict() == "unconfirmed")
     try day.handBack([], handback: 2)

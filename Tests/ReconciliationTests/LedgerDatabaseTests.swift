@@ -64,8 +64,7 @@ struct LedgerDatabaseTests {
     let raw = try Connection(path)
     try raw.execute("PRAGMA user_version = \(version)")
     let error = #expect(throws: LedgerError.self) { try LedgerDatabase(path: path) }
-    #expect(
-      error == .unsupportedVersion(path: path, found: version, known: LedgerSchema.version))
+    #expect(error == .unsupportedVersion(path: path, found: version, known: LedgerSchema.version))
     #expect(error?.description.contains("\(word) attache") == true)
     #expect(try raw.integer("PRAGMA user_version") == version)
     raw.close()

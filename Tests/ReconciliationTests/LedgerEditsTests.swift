@@ -81,8 +81,7 @@ struct LedgerEditsTests {
 
   @Test func `an edit waits for an earlier edit of its device's row`() throws {
     let state = fixture.state
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
     // Another device's edit of the record is not a predecessor.
@@ -124,8 +123,7 @@ struct LedgerEditsTests {
 
   @Test func `a retried edit is undecided, whatever it was before`() throws {
     let state = fixture.state
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     let run = try begin(state)
     func verdict() throws -> Verdict? {
       try #require(try state.claims(recordID: F.accountID, formerID: nil).first).verdict
@@ -151,16 +149,14 @@ struct LedgerEditsTests {
     // When it has an ID, the row and its time show which of them it is.
     var sent = F.update(101, id: "001000000000007AAA", date: 900, name: "sent")
     sent.created = 501
-    _ = try state.record(
-      return: F.returned("c", install: "b", handback: 2), edits: [sent])
+    _ = try state.record(return: F.returned("c", install: "b", handback: 2), edits: [sent])
     let creation = try #require(try edit(state, 3).creation)
     #expect(creation.id == 2)
     #expect(creation.deviceRecordID == "001000000000007AAA")
     #expect(try state.isClaimed(recordID: "001000000000007AAA"))
     sent.created = 502
     sent.lastModified += 1
-    _ = try state.record(
-      return: F.returned("d", install: "d", handback: 1), edits: [sent])
+    _ = try state.record(return: F.returned("d", install: "d", handback: 1), edits: [sent])
     #expect(try edit(state, 4).creation == nil)
   }
 
@@ -172,13 +168,10 @@ struct LedgerEditsTests {
       return: returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "x")])
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     try raw.run("UPDATE creation SET record_id = \(ours)")
-    let clean = CleanRow(
-      row: F.row(101), created: 500, lastModified: 600, serverID: deviceID)
-    let second = try state.record(
-      return: returned("b", handback: 2), edits: [], witnesses: [clean])
+    let clean = CleanRow(row: F.row(101), created: 500, lastModified: 600, serverID: deviceID)
+    let second = try state.record(return: returned("b", handback: 2), edits: [], witnesses: [clean])
     #expect(second.new == (deviceID == ours ? 0 : 1))
-    let third = try state.record(
-      return: returned("c", handback: 3), edits: [], witnesses: [clean])
+    let third = try state.record(return: returned("c", handback: 3), edits: [], witnesses: [clean])
     #expect(third.new == 0)
     let synced = try state.editStates().count { $0.state == "open" }
     #expect(synced == (deviceID == ours ? 0 : 1))
@@ -199,8 +192,7 @@ struct LedgerEditsTests {
     _ = try state.record(return: returned("b", handback: 2), edits: [sent])
     // Before a run processes that edit, the device sends it by itself.
     let clean = CleanRow(row: F.row(101), created: 500, lastModified: 700, serverID: theirs)
-    let third = try state.record(
-      return: returned("c", handback: 3), edits: [], witnesses: [clean])
+    let third = try state.record(return: returned("c", handback: 3), edits: [], witnesses: [clean])
     #expect(third.new == 1)
     #expect(try edit(state, 3).creation?.isTwice == true)
   }
@@ -214,8 +206,7 @@ struct LedgerEditsTests {
   @Test func `a device may install over its resolved edits`() throws {
     let state = fixture.state
     let run = try begin(state)
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     #expect(try includes(state).isEmpty)
     // Open edits of another installation do not matter to this one.
     _ = try state.record(
@@ -234,8 +225,7 @@ struct LedgerEditsTests {
   @Test func `a replaced edit is resolved when its replacement is`() throws {
     let state = fixture.state
     let run = try begin(state)
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     _ = try state.record(
       return: returned("b", handback: 2), edits: [F.update(1, date: 6, name: "y")])
     #expect(try fixture.verdicts() == ["closed superseded", "open -"])
@@ -251,8 +241,7 @@ struct LedgerEditsTests {
       return: returned("a"), edits: [F.create(101, local: "local_1", date: 5, name: "x")])
     // It needs review, and no return closes it.
     try state.settle(1, run: run, Settlement(.duplicateCreated))
-    _ = try state.record(
-      return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
+    _ = try state.record(return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
     #expect(try includes(state).isEmpty)
     _ = try state.record(return: returned("c", handback: 3), edits: [])
     #expect(try includes(state) == ["A 3"])
@@ -278,8 +267,7 @@ struct LedgerEditsTests {
   @Test func `a return's run and parts are recorded with it`() throws {
     let state = fixture.state
     let run = try begin(state)
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")], run: run)
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")], run: run)
     #expect(try state.hasFound(.returnAccepted, "a", run: run))
     let found = try #require(try state.findings("f.run_id = \(run)").first)
     #expect(found.detail["edits"] == 1)

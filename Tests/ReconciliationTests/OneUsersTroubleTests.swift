@@ -153,8 +153,7 @@ struct OneUsersTroubleTests {
   @Test func `a refused query about one upsert stops no others`() async throws {
     let day = try day()
     day.hasIntegration = true
-    let visit = try day.make(
-      "Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
+    let visit = try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
     try day.handBack([
       day.created(
         "visits", "Site_Visit__c", "local_1", ["Name": "Device", "External_Id__c": "V-1"])

@@ -71,8 +71,7 @@ struct OneWriteTests {
 
   @Test func `edits are not attempted if another user now has the user's name`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.state.save(
-      SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
+    try day.state.save(SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(
       try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "not attempted 1")
     #expect(day.writes.isEmpty)
@@ -103,14 +102,12 @@ struct OneWriteTests {
     let ids = try ["One", "Two"].map {
       try day.make("Account", ["Name": .string($0), "Phone": "1"])
     }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let locked = #"""
       {"success":false,"errors":[{"statusCode":"UNABLE_TO_LOCK_ROW","message":"m","fields":[]}]}
       """#
     let done = #"{"id":"\#(ids[0])","success":true,"errors":[]}"#
-    day.server.faults.add(
-      .writes, nth: 1, times: 1, .respond(.json(200, "[\(done),\(locked)]")))
+    day.server.faults.add(.writes, nth: 1, times: 1, .respond(.json(200, "[\(done),\(locked)]")))
     await #expect(throws: CancellationError.self) { try await day.run() }
     let run = try #require(try day.state.runs(limit: 1).first)
     let model = try ReportModel(state: day.state, run: run.id, called: "demo")

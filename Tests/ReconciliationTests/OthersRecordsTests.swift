@@ -125,8 +125,7 @@ struct OthersRecordsTests {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made]) == "not attempted 1")
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     day.options.maxChanges.perSnapshot = 5000
@@ -138,8 +137,7 @@ struct OthersRecordsTests {
   @Test(arguments: [true, false])
   func `a create from a backup that was already sent is not new`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], handback: 1, witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     try day.handBack([made], install: isSamePhone ? nil : "another", handback: 1)
@@ -152,8 +150,7 @@ struct OthersRecordsTests {
   @Test(arguments: [true, false])
   func `an older copy does not recreate a record already sent`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     var edit = try day.edited(account: id, ["Phone": "2"])
     edit.row = made.row
     edit.created = isSamePhone ? made.created : made.created + 1
@@ -162,8 +159,7 @@ struct OthersRecordsTests {
     // An app that does not count its returns.
     #expect(try await day.verdicts([edit], install: nil) == "updated 1")
     try day.handBack([made], install: nil)
-    #expect(
-      day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
+    #expect(day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }

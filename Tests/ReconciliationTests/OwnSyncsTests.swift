@@ -28,8 +28,7 @@ struct OwnSyncsTests {
     let most = day.options.maxChanges.perSnapshot
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
     let witness = made.clean(as: id)
     try day.handBack([], handback: 2, witnesses: [witness])
     day.options.maxChanges.perSnapshot = most
@@ -58,8 +57,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
     if install == nil { return }
     // The row's next edit is based on its sent values.
-    try day.handBack(
-      [try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
+    try day.handBack([try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "4")
   }

@@ -130,8 +130,7 @@ struct OwnWritesTests {
     let ada = try day.edited(account: id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada]) == "created 1")
-    let page = try day.org.query(
-      "SELECT Id FROM Account", as: day.admin, includeDeleted: false)
+    let page = try day.org.query("SELECT Id FROM Account", as: day.admin, includeDeleted: false)
     let made = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
     var ben = try day.edited(account: made, ["Phone": "6"])
     ben.modificationDate = nil

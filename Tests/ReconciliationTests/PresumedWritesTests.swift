@@ -52,8 +52,7 @@ import Testing
     ])
     let plan = try await foretold()
     #expect(plan.counts == [.failed: 2])
-    #expect(
-      Set(plan.compactMap(\.detail.code)) == ["STRING_TOO_LONG", "REQUIRED_FIELD_MISSING"])
+    #expect(Set(plan.compactMap(\.detail.code)) == ["STRING_TOO_LONG", "REQUIRED_FIELD_MISSING"])
     #expect(plan.first { $0.detail.code == "STRING_TOO_LONG" }?.detail.errorFields == ["Name"])
   }
 
@@ -88,8 +87,7 @@ import Testing
     _ isThisNight: Bool
   ) async throws {
     day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+      FieldDay.rule("visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     ]
     func visit(_ local: String) -> Edit {
       day.created("visits", "Site_Visit__c", local, ["Name": "V", "External_Id__c": "K1"])

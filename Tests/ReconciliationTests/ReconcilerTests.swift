@@ -37,8 +37,7 @@ struct ReconcilerTests {
     let detail = try #require(try day.details().first)
     #expect(
       detail.fields == [
-        FieldDifference(
-          name: "Industry", base: "Energy", device: "Energy", server: "Banking"),
+        FieldDifference(name: "Industry", base: "Energy", device: "Energy", server: "Banking"),
         FieldDifference(
           name: "Phone", base: "1", device: "device", server: "server", isConflicting: true),
       ])
@@ -220,8 +219,7 @@ struct ReconcilerTests {
     day.hasIntegration = false
     let names = ["Deleted", "Merged", "Hidden", "Hidden and deleted", "Master"]
     let ids = try names.map { try day.make("Account", ["Name": .string($0)]) }
-    try day.handBack(
-      try ids.dropLast().map { try day.edited(account: $0, ["Phone": "5"]) })
+    try day.handBack(try ids.dropLast().map { try day.edited(account: $0, ["Phone": "5"]) })
     for id in ids[2...3] { try day.org.unshare(id, from: "ada@example.com") }
     for id in [ids[0], ids[3]] { _ = day.org.delete("Account", id: id, as: day.admin) }
     try day.org.merge(ids[1], into: ids[4])
@@ -267,8 +265,7 @@ struct ReconcilerTests {
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: allowed))
     let ids = try (0..<3).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, [:], deleted: true) })
+    try day.handBack(try ids.map { try day.edited(account: $0, [:], deleted: true) })
     return day
   }
 
@@ -302,8 +299,7 @@ struct ReconcilerTests {
   {
     day.options.sendAs = .integration
     #expect(try await day.verdicts([day.account("local_1", ["Name": "New"])]) == "created 1")
-    #expect(
-      try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ada.id)'") == 1)
+    #expect(try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ada.id)'") == 1)
   }
 
   @Test func `a create that its device sent too is a duplicate`() async throws {

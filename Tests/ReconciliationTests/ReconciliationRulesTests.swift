@@ -119,8 +119,7 @@ struct ReconciliationRulesTests {
   func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool) async throws {
     day.options.maxChanges = .init(perSnapshot: 2)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     #expect(
       day.verdicts(try await day.run()) == (isHeld ? "not attempted \(edits)" : "updated \(edits)"))
   }
@@ -134,8 +133,7 @@ struct ReconciliationRulesTests {
       perSnapshot: 100, deletes: .init(maxDeletesPercent: percent, minimumDeletes: atLeast))
     let ids = try (0..<deletes).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, [:], deleted: true) })
+    try day.handBack(try ids.map { try day.edited(account: $0, [:], deleted: true) })
     #expect(
       day.verdicts(try await day.run())
         == (isHeld ? "not attempted \(deletes)" : "deleted \(deletes)"))
@@ -184,8 +182,7 @@ struct ReconciliationRulesTests {
 
   @Test func `a record and its parent are deleted, the record first`() async throws {
     let parent = try day.make("Account", ["Name": "Parent"])
-    let child = try day.make(
-      "Contact", ["LastName": "Child", "AccountId": .string(parent)])
+    let child = try day.make("Contact", ["LastName": "Child", "AccountId": .string(parent)])
     for id in [parent, child] { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack([
       try day.edited(account: parent, [:], deleted: true),

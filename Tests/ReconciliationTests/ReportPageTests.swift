@@ -246,8 +246,7 @@ struct ReportPageTests {
     let output = Pipe()
     program.standardOutput = output
     try program.run()
-    let text = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     program.waitUntilExit()
     return text.split(separator: "\u{0C}").map { page in
       page.split(separator: "\n").map(String.init).filter { !letters($0).isEmpty }

@@ -79,8 +79,7 @@ struct ReportTests {
   @Test func `the same run produces the same bytes`() async throws {
     let day = try await Self.day()
     for format in ReportFormats.all {
-      #expect(
-        try Self.files(format, Self.model(day)) == Self.files(format, Self.model(day)))
+      #expect(try Self.files(format, Self.model(day)) == Self.files(format, Self.model(day)))
     }
   }
 
@@ -184,9 +183,7 @@ struct ReportTests {
     let records = (first["records"]?.array ?? []) + (second["stillOpen"]?.array ?? [])
     let seen = Set(records.flatMap { $0.object?.names ?? [] })
     // Members that need a lost answer, a decision, a masked field, an interrupted run or no base.
-    let elsewhere: Set = [
-      "candidates", "decision", "kept", "noBase", "otherId", "run", "link",
-    ]
+    let elsewhere: Set = ["candidates", "decision", "kept", "noBase", "otherId", "run", "link"]
     let known = Set(schema.root["$defs"]?["record"]?["properties"]?.object?.names ?? [])
     #expect(known.subtracting(seen).subtracting(elsewhere) == [])
   }
@@ -311,8 +308,7 @@ struct ReportTests {
       try #require(ReportValues.file(of: .string(long + "2")))
     )
     let fields = try JSONValue(parsing: try text("report.json"))["records"]?[0]?["fields"]
-    #expect(
-      fields?[0]?["files"] == ["device": .string(device), "server": .string(server)])
+    #expect(fields?[0]?["files"] == ["device": .string(device), "server": .string(server)])
     #expect(fields?[0]?["device"] == nil && fields?[0]?["base"] == "short")
     #expect(fields?[1]?["masked"] == true && fields?[1]?["files"] == nil)
     #expect(try text("report.html").contains("<a href=\"\(device)\">"))

@@ -48,8 +48,7 @@ struct ReturnTests {
         F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
       ])
     #expect(late.superseded == 2)
-    #expect(
-      try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
+    #expect(try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
   }
 
   @Test func `a lower number with rows that the later return lacks is a restored device`() throws {

@@ -113,8 +113,7 @@ struct UpsertDoubtTests {
         case .changes: _ = org.update("Site_Visit__c", id: id, ["Name": "Office"], as: admin)
         case .deletes: _ = org.delete("Site_Visit__c", id: id, as: admin)
         case .makes, .makesSame:
-          try org.share(
-            org.create("Site_Visit__c", values, as: admin).id ?? "", with: ada.username)
+          try org.share(org.create("Site_Visit__c", values, as: admin).id ?? "", with: ada.username)
         }
       })
   }
@@ -127,8 +126,7 @@ struct UpsertDoubtTests {
       ? try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"]) : nil
     try handBack()
     if row.answer != .given {
-      day.server.faults.add(
-        .kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
+      day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
       office(row.office)
     }
     #expect(day.verdicts(try await day.run()) == row.verdict)

@@ -78,8 +78,7 @@ struct UsersWhoLeftTests {
   @Test func `a user whose name another user now has cannot act`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
-    try day.state.save(
-      SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
+    try day.state.save(SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
     // The integration user sends edits of records issued to the departed user.

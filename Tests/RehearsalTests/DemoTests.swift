@@ -103,8 +103,7 @@ import Testing
     for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {
       try MarkedDirectory(directory.file(place), maker: "attache demo").claim()
     }
-    let places = Demo.Places(
-      snapshots: directory.file("snapshots"), scratch: directory.file(name))
+    let places = Demo.Places(snapshots: directory.file("snapshots"), scratch: directory.file(name))
     let error = await #expect(throws: RehearsalError.self) {
       try await Demo.run(places, report: { _ in }, say: { _ in })
     }

@@ -161,9 +161,7 @@ import Testing
   func `mismatched composite results leave the write unconfirmed`(body: String) async throws {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) {
-      try await session.composite([
-        CompositeRequest(method: "DELETE", url: "/x", referenceId: "a")
-      ])
+      try await session.composite([CompositeRequest(method: "DELETE", url: "/x", referenceId: "a")])
     }
     #expect(error?.kind == .invalidResponse)
     #expect(error?.isAmbiguous == true)

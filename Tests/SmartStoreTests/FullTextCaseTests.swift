@@ -52,8 +52,7 @@ import Testing
     #expect(
       try test.store.soup("employees").columnNames == ["TABLE_1_0", "TABLE_1_1", "TABLE_1_2"])
     try test.store.removeSoup("employees")
-    #expect(
-      try test.rows("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'TABLE%'") == [[0]])
+    #expect(try test.rows("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'TABLE%'") == [[0]])
   }
 
   // SDK: testInsertWithFts4, testInsertWithFts5, testUpdateWithFts4, testUpdateWithFts5

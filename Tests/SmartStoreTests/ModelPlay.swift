@@ -232,9 +232,7 @@ struct ModelPlay {
     try alterModel(name, new, reIndexData: reIndexData)
   }
 
-  private mutating func alterModel(
-    _ name: String, _ new: [IndexSpec], reIndexData: Bool
-  ) throws {
+  private mutating func alterModel(_ name: String, _ new: [IndexSpec], reIndexData: Bool) throws {
     guard let old = model[name] else { return }
     var stale: [String: [Int64: SQLiteValue]] = [:]
     for spec in new where spec.type != .json1 {

@@ -94,9 +94,7 @@ import Testing
     return found
   }
 
-  private func expectEqual(
-    _ laid: [TestStore], _ written: [TestStore], _ comment: Comment
-  ) throws {
+  private func expectEqual(_ laid: [TestStore], _ written: [TestStore], _ comment: Comment) throws {
     for (one, other) in zip(laid, written) {
       let (one, other) = (try content(one), try content(other))
       #expect(one["check"] == [["ok"]], comment)

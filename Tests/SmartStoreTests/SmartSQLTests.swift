@@ -166,8 +166,7 @@ import Testing
   func `Smart SQL becomes the SDK's SQL`(_ smart: String, _ sql: String) throws {
     let test = try make(.ios)
     let store = test.store
-    #expect(
-      try SmartSQL(text: smart).translated(for: .ios) { try store.find($0) } == sql)
+    #expect(try SmartSQL(text: smart).translated(for: .ios) { try store.find($0) } == sql)
   }
 
   // SDK: testConvertSmartSqlWithInsertUpdateDelete
@@ -200,16 +199,14 @@ import Testing
 
   func rows(_ platform: Platform, _ sql: String, _ arguments: [String] = []) throws -> [String] {
     let test = try make(platform)
-    return try test.store.query(
-      QuerySpec(smartSQL: sql, arguments: arguments, pageSize: 100))
+    return try test.store.query(QuerySpec(smartSQL: sql, arguments: arguments, pageSize: 100))
   }
 
   @Test(arguments: Platform.allCases)
   func `Smart SQL returns the same as on a device`(_ platform: Platform) throws {
     // SDK: testSmartQueryDoingCount, testSmartQueryDoingSum
     #expect(try rows(platform, "select count(*) from {employees}") == ["[7]"])
-    #expect(
-      try rows(platform, "select sum({employees:salary}) from {employees}") == ["[772000]"])
+    #expect(try rows(platform, "select sum({employees:salary}) from {employees}") == ["[772000]"])
     #expect(
       try rows(
         platform,
@@ -280,8 +277,7 @@ import Testing
       QuerySpec(
         smartSQL: "select {employees:_soup}, {employees:firstName}, {employees:salary}, "
           + "{employees:_soupEntryId}, {employees:_soupLastModifiedDate} \(haas)"))
-    #expect(
-      row == [.array([element, "Christine", 200_000, 1, JSONValue(test.now)])])
+    #expect(row == [.array([element, "Christine", 200_000, 1, JSONValue(test.now)])])
   }
 
   // SDK: testSmartQueryWithPaging

@@ -31,8 +31,7 @@ final class TestStore {
     #expect(try connection.reservedBytes() == 80)
     #expect(try connection.integer("PRAGMA page_size") == 4096)
     #expect(try connection.integer("PRAGMA user_version") == (platform == .android ? 3 : 0))
-    let names = try connection.texts(
-      "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
+    let names = try connection.texts("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
     let extra = platform == .android ? ["soup_index_map_0"] : []
     #expect(
       names == ["soup_index_map"] + extra + [

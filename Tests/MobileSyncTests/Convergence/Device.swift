@@ -72,8 +72,7 @@ final class Device {
       overlapSeconds: setup.overlapSeconds, maxDeletesPercent: 100, minimumDeletes: 100,
       quietWindowSeconds: setup.quietSeconds)
     settings.deduplicates = setup.deduplicates
-    return try await SyncManager(
-      store: Store(opening: path), org: client, settings: settings)
+    return try await SyncManager(store: Store(opening: path), org: client, settings: settings)
   }
 
   /// Copies the file as it is on disk now, which is the state after a kill.

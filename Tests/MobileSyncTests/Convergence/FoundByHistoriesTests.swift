@@ -73,9 +73,7 @@ import Testing
     #expect(try await store.elements().count == 2)
   }
 
-  static let upserts = [
-    SyncUpTarget(), SyncUpTarget(externalIdFieldName: "External_Id__c"),
-  ]
+  static let upserts = [SyncUpTarget(), SyncUpTarget(externalIdFieldName: "External_Id__c")]
 
   @Test(arguments: upserts)
   func `a create without a response and its fetched record become one element`(

@@ -24,8 +24,7 @@ final class HistoryOrg {
 
   init(_ setup: HistorySetup) throws {
     self.setup = setup
-    org = try LocalOrg.Org(
-      directory: directory.file("org"), options: .init(clockStart: Self.start))
+    org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
     admin = try #require(org.user(named: "admin@example.com"))
     var options = OrgServer.Options()
     options.writesLog = false

@@ -142,8 +142,7 @@ import Testing
       try org.make(
         "Account", ["Name": .string("A \(number)"), "AccountNumber": .string("N-\(number)")])
     }
-    try org.org.addBriefcase(
-      "all", rules: [BriefcaseRule("Account")], users: ["admin@example.com"])
+    try org.org.addBriefcase("all", rules: [BriefcaseRule("Account")], users: ["admin@example.com"])
     let store = try await ManagedStore(platform, org: org) { store in
       try store.registerSoup(
         "numbered",

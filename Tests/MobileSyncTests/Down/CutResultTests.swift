@@ -109,8 +109,7 @@ import MobileSync
     try store.org.makeAccounts(2, name: "Acme late")
     let report = try await store.manager.reSync(id: run.syncID).finish()
     #expect(report.warnings.count == 1)
-    #expect(
-      report.warnings.contains { $0.contains("2 records of the store that it lacks") })
+    #expect(report.warnings.contains { $0.contains("2 records of the store that it lacks") })
   }
 
   @Test func `values of a number field that cannot be queried are reported`() async throws {

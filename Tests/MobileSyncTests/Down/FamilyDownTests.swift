@@ -16,8 +16,7 @@ import Testing
 
   private func check(_ store: ManagedStore, has families: [Family]) async throws {
     #expect(try await store.column("Id") == families.map(\.id).sorted())
-    #expect(
-      try await store.column("Id", of: "contacts") == families.flatMap(\.children).sorted())
+    #expect(try await store.column("Id", of: "contacts") == families.flatMap(\.children).sorted())
   }
 
   // MARK: Ghosts
@@ -221,8 +220,7 @@ import Testing
       try store.org.update("Contact", family.children[0], ["LastName": "remote"])
     }
     // It moves to another parent, and neither parent changes.
-    try store.org.update(
-      "Contact", families[1].children[1], ["AccountId": .string(families[2].id)])
+    try store.org.update("Contact", families[1].children[1], ["AccountId": .string(families[2].id)])
     let before = store.org.requests(.query)
     let next = try await store.reSync(run)
     #expect(store.org.requests(.query) == before + 2)
@@ -258,8 +256,7 @@ import Testing
     let store = try await ManagedStore()
     try store.org.makeFamilies(1, children: 1)
     let run = try await store.syncFamilies(.accounts())
-    store.org.server.faults.add(
-      .kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY"))
+    store.org.server.faults.add(.kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY"))
     let next = try await store.reSync(run)
     #expect(await next.lastState.status == .done)
     #expect(await next.report.warnings.count == 1)

@@ -31,8 +31,7 @@ import Testing
       for name in fields.reversed() {
         members.append("\"\(name)\":\((values[name] ?? .null).text)")
       }
-      let attributes =
-        #"{"url":"/services/data/v66.0/sobjects/Account/\#(id)","type":"Account"}"#
+      let attributes = #"{"url":"/services/data/v66.0/sobjects/Account/\#(id)","type":"Account"}"#
       members.append("\"attributes\":\(attributes)")
       return "{" + members.joined(separator: ",") + "}"
     }

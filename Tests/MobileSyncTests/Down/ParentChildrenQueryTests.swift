@@ -21,8 +21,7 @@ import Testing
       children.modificationDateFieldName = "ChildLastModifiedDate"
     }
     return ParentChildrenTarget(
-      family: ParentChildrenFamily(
-        parent: parent, children: children, relationshipType: .lookup),
+      family: ParentChildrenFamily(parent: parent, children: children, relationshipType: .lookup),
       parentFieldlist: ["ParentName", "Title"], childrenFieldlist: ["ChildName", "School"],
       parentSoqlFilter: filter)
   }

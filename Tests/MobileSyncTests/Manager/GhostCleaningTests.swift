@@ -105,8 +105,7 @@ import Testing
     let error = await #expect(throws: SyncError.self) {
       try await store.manager.cleanResyncGhosts(id: state.id)
     }
-    #expect(
-      error?.message == "Cannot run cleanResyncGhosts:\(state.id): wrong type:syncUp")
+    #expect(error?.message == "Cannot run cleanResyncGhosts:\(state.id): wrong type:syncUp")
     let unknown = await #expect(throws: SyncError.self) {
       try await store.manager.cleanResyncGhosts(named: "nobody")
     }

@@ -64,8 +64,7 @@ import Testing
     let state = try await create(type == .syncDown ? .syncUp : .syncDown, manager, "X")
     let error = await #expect(throws: SyncError.self) { _ = try await create(type, manager, "X") }
     let kind = type == .syncDown ? "down" : "up"
-    #expect(
-      error?.message == "Failed to create sync \(kind): there is already a sync with name:X")
+    #expect(error?.message == "Failed to create sync \(kind): there is already a sync with name:X")
     await #expect(throws: SyncError.self) {
       _ = try await manager.syncDown(.soql(.accounts()), named: "X")
     }

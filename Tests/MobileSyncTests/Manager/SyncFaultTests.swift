@@ -143,8 +143,7 @@ import Testing
   @Test func `a missing soup fails the run, which names it`() async throws {
     let store = try await ManagedStore()
     try store.org.makeAccounts(1)
-    let run = try await store.manager.syncDown(
-      target: .soql(.accounts()), soupName: "nowhere")
+    let run = try await store.manager.syncDown(target: .soql(.accounts()), soupName: "nowhere")
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.message.contains("\"nowhere\"") == true)
     #expect(await run.lastState.status == .failed)

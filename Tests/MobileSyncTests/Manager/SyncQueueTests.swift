@@ -71,8 +71,7 @@ import Testing
     let manager = store.manager
     var runs: [SyncRun] = []
     for _ in 0..<5 {
-      runs.append(
-        try await manager.syncDown(GatedTarget.target()))
+      runs.append(try await manager.syncDown(GatedTarget.target()))
     }
     await gate.reached()
     await manager.stop()

@@ -11,8 +11,7 @@ import Testing
     let (org, _, _) = try BriefcasePrimeTests.org(accounts: 0)
     let ids = try org.org.transaction {
       try (0..<count).map {
-        try org.make(
-          "Account", ["Name": .string("Account \($0)"), "Description": .string(text)])
+        try org.make("Account", ["Name": .string("Account \($0)"), "Description": .string(text)])
       }
     }
     return (org, ids)

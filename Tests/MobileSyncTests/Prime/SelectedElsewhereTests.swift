@@ -41,8 +41,7 @@ import Testing
   ) throws -> (id: String, contacts: [String]) {
     let id = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let contacts = try names.map {
-      try org.make(
-        "Contact", ["LastName": .string($0), "Title": "Dr", "AccountId": .string(id)])
+      try org.make("Contact", ["LastName": .string($0), "Title": "Dr", "AccountId": .string(id)])
     }
     return (id, contacts)
   }
@@ -230,8 +229,7 @@ import Testing
       syncs: [.briefcase("briefcase", [BriefcasePrimeTests.contacts]), Self.oslo])
     try org.update("Account", gone, ["BillingCity": "Rome"])
     snapshot.listIDs = ["userstore/oslo"]
-    org.server.faults.add(
-      .kind(.priming), times: 2, .ruleError(ruleID: rule, object: "Contact"))
+    org.server.faults.add(.kind(.priming), times: 2, .ruleError(ruleID: rule, object: "Contact"))
     #expect(try await snapshot.prime().hadRuleErrors)
     #expect(org.requests(.priming) == 3)
     #expect(try snapshot.columns("Id", of: "contacts") == contacts)

@@ -172,8 +172,7 @@ import Testing
   }
 
   @Test func `the overlap removes no field that a later sync fetched`() async throws {
-    let first = try org.make(
-      "Account", ["Name": "First", "Phone": "1", "BillingCity": "Oslo"])
+    let first = try org.make("Account", ["Name": "First", "Phone": "1", "BillingCity": "Oslo"])
     let other = try org.make("Account", ["Name": "Other", "Phone": "2", "BillingCity": "Rome"])
     let snapshot = Snapshot(
       org, soups: [.sample("accounts", "Name")],

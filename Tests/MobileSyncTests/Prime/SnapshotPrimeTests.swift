@@ -20,8 +20,7 @@ import Testing
           .records)
       let expected = (readable.array ?? []).compactMap { $0["Id"]?.string }.sorted()
       #expect(expected == shares[user]?.sorted())
-      let byBriefcase = BriefcasePrimeTests.snapshot(
-        org, [BriefcasePrimeTests.accounts], as: user)
+      let byBriefcase = BriefcasePrimeTests.snapshot(org, [BriefcasePrimeTests.accounts], as: user)
       let byQuery = Snapshot(
         org, as: user, soups: [.sample("accounts")],
         syncs: [.soql("down", "SELECT Id, Name FROM Account", into: "accounts")])

@@ -20,8 +20,7 @@ import Testing
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(outcome.listed.isEmpty)
     #expect(try snapshot.columns("Id", of: "accounts") == [ids[0], ids[2]].sorted())
-    #expect(
-      org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
+    #expect(org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
   }
 
   @Test func `a record that stops matching is removed when the ids are listed`() async throws {

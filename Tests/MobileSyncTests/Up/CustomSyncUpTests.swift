@@ -15,10 +15,7 @@ private final class TestTarget: CustomSyncUpTarget {
   private let state = Mutex<[String]>([])
   var calls: [String] { state.withLock { $0 } }
 
-  init(
-    _ behavior: Behavior,
-    date: Result<RecordModificationDate, Failure> = .success(.unknown)
-  ) {
+  init(_ behavior: Behavior, date: Result<RecordModificationDate, Failure> = .success(.unknown)) {
     self.behavior = behavior
     self.date = date
   }

@@ -22,9 +22,7 @@ import Testing
   }
 
   /// Both sides have the same families, each record once, and nothing is dirty.
-  private func checkEqual(
-    _ store: ManagedStore, accounts: Int, contacts: Int
-  ) async throws {
+  private func checkEqual(_ store: ManagedStore, accounts: Int, contacts: Int) async throws {
     func server(_ soql: String) throws -> [JSONValue] {
       let page = try store.org.org.query(soql, as: store.org.admin)
       return try JSONValue(parsing: page.records).array ?? []
@@ -80,8 +78,7 @@ import Testing
   @Test(arguments: 0...3)
   func `a request interrupted midway is resumed there`(_ parts: Int) async throws {
     let store = try await store(["A"], contacts: 2)
-    store.org.server.faults.add(
-      .kind(.composite), .interrupt(afterParts: parts, drops: true))
+    store.org.server.faults.add(.kind(.composite), .interrupt(afterParts: parts, drops: true))
     #expect(try await store.up(.accounts(), fields: nil).state.status == .failed)
     let end = try await store.up(.accounts(), fields: nil)
     #expect(end.state.status == .done)

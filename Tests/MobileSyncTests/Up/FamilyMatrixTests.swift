@@ -209,8 +209,7 @@ private struct FamilyMatrix {
     }
     #expect(element["__last_error__"] == nil)
     #expect(try store.server(object, field, of: id)?.string == value)
-    #expect(
-      element["LastModifiedDate"] == (try store.server(object, "LastModifiedDate", of: id)))
+    #expect(element["LastModifiedDate"] == (try store.server(object, "LastModifiedDate", of: id)))
     return element
   }
 }

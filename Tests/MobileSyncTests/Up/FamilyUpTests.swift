@@ -46,8 +46,7 @@ import Testing
     #expect(state.status == .done)
     #expect(composites(store) == 1)
     #expect(report.records.count == 31)
-    #expect(
-      report.records.allSatisfy { if case .failed = $0.outcome { true } else { false } })
+    #expect(report.records.allSatisfy { if case .failed = $0.outcome { true } else { false } })
     #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 0)
     for contact in try await store.elements("contacts") {
       #expect(contact["__last_error__"]?.string?.contains("PROCESSING_HALTED") == true)
@@ -309,17 +308,14 @@ import Testing
     try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }
     store.org.server.faults.add(.kind(.composite), .refusePart(0, code: "DELETE_FAILED"))
     let (_, report, _) = try await store.up(.accounts(), fields: nil)
-    let failed = SyncReport.Record.Outcome.failed(
-      code: "DELETE_FAILED", message: "injected fault")
-    #expect(
-      report.outcomes == [families[0].id: failed, families[0].children[0]: failed])
+    let failed = SyncReport.Record.Outcome.failed(code: "DELETE_FAILED", message: "injected fault")
+    #expect(report.outcomes == [families[0].id: failed, families[0].children[0]: failed])
     #expect(try await store.dirty() == [families[0].id])
     #expect(try await store.elements("contacts").count == 2)
     let account = try #require(try await store.element(families[0].id))
     #expect(account["__last_error__"]?.string?.contains("DELETE_FAILED") == true)
     let (_, again, _) = try await store.up(.accounts(), fields: nil)
-    #expect(
-      again.records.map(\.outcome) == [.sent, .removed, .removed])
+    #expect(again.records.map(\.outcome) == [.sent, .removed, .removed])
     #expect(try await store.elements("contacts").isEmpty)
   }
 
@@ -329,8 +325,7 @@ import Testing
     let families = try await syncedFamilies(store, 5, children: 2)
     try await store.rename(families.map(\.id))
     // The child has another parent now: it is newer than the device's copy, not deleted.
-    try store.org.update(
-      "Contact", families[0].children[0], ["AccountId": .string(families[1].id)])
+    try store.org.update("Contact", families[0].children[0], ["AccountId": .string(families[1].id)])
     let before = store.org.requests(.query)
     let (state, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
     #expect(state.status == .done)

@@ -103,8 +103,7 @@ import Testing
     raw.close()
     let requests = store.org.requests(.composite)
     let end = try await store.up(kind)
-    #expect(
-      end.report.outcomes == [ids[0]: .failed(code: "", message: SyncUpElements.unclear)])
+    #expect(end.report.outcomes == [ids[0]: .failed(code: "", message: SyncUpElements.unclear)])
     #expect(store.org.requests(.composite) == requests)
   }
 }

@@ -126,8 +126,7 @@ struct InDoubtResolverTests {
 
   @Test func `a record that another user created with the external id exists`() async throws {
     let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
-    let id = try org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    let id = try org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     #expect(try await found(upsert) == "not done, there is \(id)")
     var unknown = upsert
     unknown.userID = nil
@@ -135,8 +134,7 @@ struct InDoubtResolverTests {
   }
 
   @Test func `an upsert updated the record if it has the sent values`() async throws {
-    let id = try org.make(
-      "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
+    let id = try org.make("Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     let upsert = write(.upsert, ["Name": "device"], key: "E1")
     #expect(try await found(upsert) == "updated \(id) by another")
     try org.update("Account", id, ["Phone": "1"])
@@ -144,13 +142,11 @@ struct InDoubtResolverTests {
   }
 
   @Test func `a deleted record has no external id`() async throws {
-    let gone = try org.make(
-      "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
+    let gone = try org.make("Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     try org.delete(gone)
     let upsert = write(.upsert, ["Name": "device"], key: "E1")
     #expect(try await found(upsert) == "not done")
-    let next = try org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    let next = try org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     #expect(try await found(upsert) == "not done, there is \(next)")
   }
 

@@ -6,15 +6,12 @@ import Testing
 /// Rows 152–158 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).
 @Suite struct ParentChildrenUpTests {
   /// Every contact in the store is clean and has the org's ID and its account's, as in the org.
-  private func checkContacts(
-    _ store: ManagedStore, under accounts: [String: String]
-  ) async throws {
+  private func checkContacts(_ store: ManagedStore, under accounts: [String: String]) async throws {
     for contact in try await store.elements(ManagedStore.contacts) {
       let id = try #require(contact["Id"]?.string)
       #expect(!id.hasPrefix("local_"))
       #expect(contact["__local__"] == false)
-      let server = try #require(
-        try store.org.values("Contact", ["LastName", "AccountId"], of: id))
+      let server = try #require(try store.org.values("Contact", ["LastName", "AccountId"], of: id))
       #expect(server["LastName"] == contact["LastName"])
       #expect(server["AccountId"] == contact["AccountId"])
       let name = contact["LastName"]?.string?.split(separator: "|").first.map(String.init)
@@ -114,8 +111,7 @@ import Testing
   ) async throws {
     let store = try await ManagedStore(platform)
     let ids = try await store.syncedAccounts(2)
-    try await makeContacts(
-      store, of: ids.enumerated().map { ("name \($0.offset)", $0.element) }, 3)
+    try await makeContacts(store, of: ids.enumerated().map { ("name \($0.offset)", $0.element) }, 3)
     let before = try await store.elements()
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
     #expect(state.totalSize == 2)
@@ -181,8 +177,7 @@ import Testing
       #expect(try store.server("Contact", "LastName", of: id) == "local")
     }
     for id in bad {
-      #expect(
-        try store.server("Contact", "LastName", of: id)?.string?.hasPrefix("Contact") == true)
+      #expect(try store.server("Contact", "LastName", of: id)?.string?.hasPrefix("Contact") == true)
     }
     #expect(report.outcomes.values.filter { $0 == .sent }.count == 3)
   }
@@ -230,8 +225,7 @@ import Testing
     #expect(contacts[families[2].children[0]] == "C|0")
     // Records that no record of the device names are unchanged.
     #expect(try store.server("Account", "Name", of: families[2].id) == "Account 2")
-    #expect(
-      try store.server("Contact", "LastName", of: families[0].children[0]) == "Contact 0.0")
+    #expect(try store.server("Contact", "LastName", of: families[0].children[0]) == "Contact 0.0")
     #expect(try store.server("Account", "Description", of: families[0].id) == "server")
   }
 }

@@ -66,8 +66,7 @@ import Testing
     try await store.up(.collection)
     store.org.server.faults.add(.kind(.query), .status(400, code: "QUERY_TOO_COMPLICATED"))
     let end = try await store.up(.collection)
-    #expect(
-      end.report.records.map { "\($0.outcome)".contains("could not be looked up") } == [true])
+    #expect(end.report.records.map { "\($0.outcome)".contains("could not be looked up") } == [true])
     #expect(try store.accountCount() == 1)
     #expect(try await marks(store) == 1)
     try await store.up(.collection)
@@ -298,8 +297,7 @@ import Testing
   private func officeAccount(_ store: ManagedStore) throws -> String {
     let office = try store.org.org.addUser(
       "office@example.com", lastName: "Office", profile: "Integration")
-    return try store.org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    return try store.org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
   }
 
   private func account(_ store: ManagedStore) throws -> String {

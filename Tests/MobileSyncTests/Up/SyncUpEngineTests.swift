@@ -56,9 +56,7 @@ private final class Script: SyncUpJournal {
 
 /// The engine's own rules, with lists instead of a journal and an org.
 struct SyncUpEngineTests {
-  private static func error(
-    _ kind: OrgError.Kind, isAmbiguous: Bool = false
-  ) -> OrgError {
+  private static func error(_ kind: OrgError.Kind, isAmbiguous: Bool = false) -> OrgError {
     OrgError(kind, message: "m", request: "POST /", isAmbiguous: isAmbiguous)
   }
 
@@ -91,8 +89,7 @@ struct SyncUpEngineTests {
 
   @Test func `a request is recorded before it is sent, and answered before the next`() async {
     let end = await send(["a", "b", "c"], size: 2) { _ in Self.done }
-    #expect(
-      end.lines == ["intend a b", "resolve a done, b done", "intend c", "resolve c done"])
+    #expect(end.lines == ["intend a b", "resolve a done, b done", "intend c", "resolve c done"])
   }
 
   @Test func `responses are kept with the next request, and before any wait`() async throws {
@@ -198,8 +195,7 @@ struct SyncUpEngineTests {
       if name == "a" { throw Self.error(.unreachable, isAmbiguous: true) }
       return Self.done
     }
-    #expect(
-      end.lines == ["intend a", "resolve a unknown, for good", "intend b", "resolve b done"])
+    #expect(end.lines == ["intend a", "resolve a unknown, for good", "intend b", "resolve b done"])
     #expect(end.error == nil)
   }
 

@@ -148,8 +148,7 @@ import Testing
       let hasError = try await store.element(id)?["__last_error__"] != nil
       #expect(hasError == (isDeleted && up.kind != .single))
       if !hasError {
-        #expect(
-          end.report.outcomes[id] == .left(isDeleted ? .deletedOnServer : .changedOnServer))
+        #expect(end.report.outcomes[id] == .left(isDeleted ? .deletedOnServer : .changedOnServer))
       }
       try await store.up(up.kind)
     }

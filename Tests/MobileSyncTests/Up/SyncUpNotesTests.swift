@@ -97,8 +97,7 @@ import Testing
     let other = try store.org.make("Account", ["Name": "other"])
     let office = try store.org.org.addUser(
       "office@example.com", lastName: "Office", profile: "System Administrator")
-    let id = try store.org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    let id = try store.org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     try store.org.org.moveClock(by: milliseconds)
     // The org's time comes from a response.
     try await store.down([other])

@@ -69,9 +69,7 @@ import Testing
     let types = (0..<24).map { "T\($0 % 12)" }
     let batches = batches(try sends(types.map { ($0, "") }), SyncUpTarget())
     #expect(batches.map(\.count) == [20, 4])
-    #expect(
-      batches[0].map(\.record.objectType)
-        == (0..<10).flatMap { ["T\($0)", "T\($0)"] })
+    #expect(batches[0].map(\.record.objectType) == (0..<10).flatMap { ["T\($0)", "T\($0)"] })
   }
 
   @Test func `a composite has all operations, a row is sent alone`() throws {
