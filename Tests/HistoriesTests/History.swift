@@ -150,8 +150,7 @@ struct History: RandomHistory, Hashable {
     case .twoSoups:
       return [
         .edit(
-          phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean,
-          isTooLong: false),
+          phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean),
         .editInOtherSoup(phone: phone, field: random.below(100)),
       ]
     }

@@ -20,9 +20,8 @@ struct DecisionCourseTests {
     day.options.quietWindowSeconds = 900
     let edit = day.created(
       "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     let other = day.org.create(
       "Contact", ["LastName": "Byron", "Department": "Poetry"], as: day.ada)
     try day.org.moveClock(by: 86_400_000)
@@ -60,9 +59,8 @@ struct DecisionCourseTests {
   @Test func `a create's record is looked for from its first attempt on`() async throws {
     day.options.quietWindowSeconds = 900
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Lovelace"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     // An org that asked for a wait of half an hour before the last attempt.
     let operation = try #require(try day.state.unfinishedOperations().first)
     let sent = try #require(operation.sentMilliseconds)
@@ -103,15 +101,13 @@ struct DecisionCourseTests {
   /// device's.
   private func twins(_ day: FieldDay) async throws -> (ours: String, own: String) {
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Keel"])
-    try day.handBack([edit], handback: 1)
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let ours = try #require(try day.details().first?.recordID)
     let own = try day.make("Contact", ["LastName": "Keel"])
     var later = try edit.changed(["Department": "Yard", "Id": .string(own)], later: 10)
     (later.operation, later.serverID, later.lastModified) = (.update, own, 8000)
     later.modificationDate = try day.record("Contact", own)["LastModifiedDate"]?.string
-    try day.handBack([later], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "duplicate created 1")
+    #expect(try await day.verdicts([later], handback: 2) == "duplicate created 1")
     return (ours, own)
   }
 
@@ -164,14 +160,12 @@ struct DecisionCourseTests {
     day.options.conditionalUpdates = false
     let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
     day.server.faults.add(
       .kind(.collectionUpdate),
       .mutate { org in _ = org.update("Account", id: id, ["Phone": "office"], as: admin) })
-    #expect(day.verdicts(try await day.run()) == "conflict 1")
-    try day.handBack([], handback: 2)
-    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "conflict 1")
+    #expect(try await day.verdicts([], handback: 2) == "superseded 1")
     day.server.deliverHeld()
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     // It is reported until it is resolved.

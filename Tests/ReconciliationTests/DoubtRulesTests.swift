@@ -58,9 +58,8 @@ struct DoubtRulesTests {
   @Test func `a later return does not close an unconfirmed create, and waits`() async throws {
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     let later = try edit.changed(["Phone": "2"], later: 1)
     #expect(try await day.verdicts([later], handback: 2) == "unconfirmed 2")
     #expect(day.writes.count == 1)
@@ -72,9 +71,8 @@ struct DoubtRulesTests {
 
   @Test func `a lost create is looked for as its sender, who may see more`() async throws {
     let day = try FieldDay(integrationProfile: "Field Technician")
-    try day.handBack([day.account("local_1", ["Name": "New"])])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([day.account("local_1", ["Name": "New"])]) == "created 1")
     #expect(try accounts(day).count == 1)
   }
 
@@ -126,7 +124,6 @@ struct DoubtRulesTests {
   @Test func `a record that its user created during the run is not the lost create`() async throws {
     let ada = try #require(day.org.user(named: "ada@example.com"))
     let fields: JSONObject = ["Name": "New", "Phone": "1"]
-    try day.handBack([day.account("local_1", fields)])
     day.server.faults.add(
       .kind(.describe),
       .mutate { org in
@@ -135,7 +132,7 @@ struct DoubtRulesTests {
         try org.moveClock(by: 3_600_000)
       })
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([day.account("local_1", fields)]) == "created 1")
     #expect(try accounts(day).count == 2)
   }
 }

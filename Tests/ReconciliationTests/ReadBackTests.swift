@@ -19,10 +19,9 @@ struct ReadBackTests {
     _ day: FieldDay, _ change: @escaping @Sendable (LocalOrg.Org, String) throws -> Void
   ) async throws -> String {
     let admin = day.admin
-    try day.handBack([day.account("local_1", ["Name": "Fresh"])])
     day.server.faults.add(
       .kind(.retrieve), nth: 1, times: 1, .mutate { try change($0, made($0, admin)) })
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([day.account("local_1", ["Name": "Fresh"])]) == "created 1")
     return try day.details().first?.message ?? ""
   }
 

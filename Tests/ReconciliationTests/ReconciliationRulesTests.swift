@@ -50,9 +50,8 @@ struct ReconciliationRulesTests {
   @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     try day.handBack([try edit.changed(["Phone": "7"], later: 10)], handback: 2)
     let waiting = try await day.run()
     #expect(waiting.verdicts == [.unconfirmed: 2])
@@ -67,9 +66,8 @@ struct ReconciliationRulesTests {
   {
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     #expect(try await day.verdicts([], handback: 2) == "unconfirmed 1")
     day.options.quietWindowSeconds = 0
     #expect(day.verdicts(try await day.run()) == "conflict 1")
