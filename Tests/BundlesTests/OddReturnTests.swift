@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-import JSON
 import Returns
 import SQLite
 import System

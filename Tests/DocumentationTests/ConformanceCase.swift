@@ -1,4 +1,3 @@
-import Foundation
 
 /// A test case of the SDKs in a fixture.
 struct ConformanceCase {

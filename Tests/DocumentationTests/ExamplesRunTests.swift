@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import JSON
-import LocalOrg
 import SmartStore
 import System
 import TestSupport

@@ -1,5 +1,4 @@
 import Arguments
-import System
 import Testing
 import attache
 

@@ -1,7 +1,6 @@
 import JSON
 import LocalOrg
 import Pipelines
-import Reconciliation
 import SmartStore
 import System
 import TestSupport

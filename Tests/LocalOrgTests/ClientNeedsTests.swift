@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 /// Minor requirements of other clients.

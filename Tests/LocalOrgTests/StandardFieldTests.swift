@@ -1,4 +1,3 @@
-import JSON
 import Testing
 
 @Suite struct StandardFieldTests {

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 /// What an org refuses although it could be understood.

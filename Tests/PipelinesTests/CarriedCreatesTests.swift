@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import Rehearsal
-import System
 import Testing
 
 /// New records of devices that are redelivered while they are open: each is created once.

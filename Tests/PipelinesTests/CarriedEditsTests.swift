@@ -1,6 +1,3 @@
-import Reconciliation
-import System
-import TestSupport
 import Testing
 
 /// A device with open edits installs the next generation, shows why they are open, fixes them and

@@ -1,7 +1,5 @@
 import Pipelines
-import Reconciliation
 import Rehearsal
-import System
 import Testing
 
 /// What the device's user is shown of a redelivered edit, and how a change of it is interpreted.

@@ -1,7 +1,4 @@
-import JSON
-import Reconciliation
 import Rehearsal
-import System
 import Testing
 
 /// Redelivered edits must not be lost, duplicated, or confused with others.

@@ -2,11 +2,9 @@ import Bundles
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
 import SmartStore
 import Snapshots
-import System
 import Testing
 
 /// A pipeline that redelivers open edits, and ada's phones.

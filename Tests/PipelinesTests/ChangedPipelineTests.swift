@@ -3,7 +3,6 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Pipelines
-import Reconciliation
 import SmartStore
 import Snapshots
 import System

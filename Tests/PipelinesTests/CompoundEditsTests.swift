@@ -1,8 +1,4 @@
-import Foundation
 import JSON
-import LocalOrg
-import Reconciliation
-import System
 import Testing
 
 /// Edits in members that are objects: compound fields, and related records of a query.

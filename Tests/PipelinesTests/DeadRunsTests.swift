@@ -1,6 +1,5 @@
 import Ledger
 import Pipelines
-import Reconciliation
 import SQLite
 import Snapshots
 import System

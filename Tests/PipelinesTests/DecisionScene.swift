@@ -4,7 +4,6 @@ import Ledger
 import Pipelines
 import Reconciliation
 import Rehearsal
-import System
 import Testing
 
 /// A world in which an operator decides open edits.

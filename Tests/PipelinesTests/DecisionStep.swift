@@ -1,4 +1,3 @@
-import JSON
 import Ledger
 
 /// One step of a row of `DecisionTable`: an action, and the verdicts of the row's edits after the

@@ -1,4 +1,3 @@
-import Ledger
 
 /// The rows of all settings.
 ///

@@ -1,5 +1,4 @@
 import JSON
-import Ledger
 import Rehearsal
 import Testing
 

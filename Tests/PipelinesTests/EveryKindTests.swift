@@ -1,7 +1,5 @@
 import JSON
-import Pipelines
 import SmartStore
-import System
 import Testing
 
 /// A pipeline whose syncs down are of kinds other than soql and briefcase.

@@ -1,11 +1,9 @@
 import Bundles
 import HTTP
-import JSON
 import LocalOrg
 import Pipelines
 import Salesforce
 import Snapshots
-import System
 import TestSupport
 import Testing
 

@@ -1,8 +1,4 @@
 import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
 import System
 import TestSupport

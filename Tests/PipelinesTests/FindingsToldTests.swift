@@ -1,6 +1,5 @@
 import Foundation
 import Pipelines
-import Reconciliation
 import System
 import Testing
 

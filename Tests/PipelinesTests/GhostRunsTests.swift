@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Pipelines
 import System
 import TestSupport

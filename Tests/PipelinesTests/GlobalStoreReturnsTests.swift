@@ -1,7 +1,6 @@
 import Archive
 import Bundles
 import Ledger
-import Reconciliation
 import Rehearsal
 import System
 import TestSupport

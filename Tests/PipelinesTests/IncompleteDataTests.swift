@@ -1,6 +1,5 @@
 import Bundles
 import JSON
-import MobileSync
 import System
 import Testing
 

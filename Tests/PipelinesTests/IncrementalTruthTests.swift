@@ -1,7 +1,4 @@
-import JSON
 import LocalOrg
-import Pipelines
-import SmartStore
 import System
 import Testing
 

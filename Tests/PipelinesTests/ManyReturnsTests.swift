@@ -1,6 +1,5 @@
 import Foundation
 import Rehearsal
-import System
 import TestSupport
 import Testing
 

@@ -4,7 +4,6 @@ import Pipelines
 import Reconciliation
 import Rehearsal
 import SmartStore
-import System
 import Testing
 
 /// Edits that are sent with permissions other than their user's, and attempts of a device to abuse

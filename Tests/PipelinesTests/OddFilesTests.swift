@@ -4,7 +4,6 @@ import Returns
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Whatever is in an inbox, the rest of the run continues.

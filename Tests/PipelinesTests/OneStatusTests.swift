@@ -1,7 +1,5 @@
 import HTTP
-import JSON
 import LocalOrg
-import Pipelines
 import Testing
 
 /// An answer of the org gives the same exit status in every command.

@@ -2,7 +2,6 @@ import Crypto
 import JSON
 import LocalOrg
 import Rehearsal
-import System
 import TestSupport
 
 /// An org that tests copy, because creating its records takes time.

@@ -1,8 +1,6 @@
 import Bundles
 import JSON
-import Pipelines
 import SmartStore
-import System
 import Testing
 
 /// A record that a user's own edit moves out of the syncs' selection is out of the next bundle,

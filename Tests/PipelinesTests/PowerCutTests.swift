@@ -1,7 +1,5 @@
 import Foundation
-import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// What would remain after a power cut: which calls reach the disk, and in which order.

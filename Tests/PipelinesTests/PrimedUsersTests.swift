@@ -1,10 +1,8 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Snapshots
-import System
 import Testing
 
 /// Which users are primed, what the next run knows about it, and the resulting bundles.

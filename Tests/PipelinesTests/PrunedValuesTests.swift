@@ -1,6 +1,5 @@
 import Pipelines
 import Rehearsal
-import System
 import Testing
 
 /// What the ledger keeps of edits whose values are pruned, and how late returns are handled.

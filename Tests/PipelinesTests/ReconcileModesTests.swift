@@ -2,7 +2,6 @@ import Bundles
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import System
 import Testing
 

@@ -1,5 +1,4 @@
 import Pipelines
-import Reconciliation
 import Rehearsal
 import SQLite
 import System

@@ -1,5 +1,4 @@
 import Foundation
-import LocalOrg
 import Pipelines
 import System
 import Testing

@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Rehearsal
 import Testing

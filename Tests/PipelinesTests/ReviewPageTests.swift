@@ -1,5 +1,4 @@
 import JSON
-import Pipelines
 import Review
 import System
 import TestSupport

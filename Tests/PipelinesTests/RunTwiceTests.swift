@@ -1,4 +1,3 @@
-import SmartStore
 import System
 import Testing
 

@@ -1,7 +1,6 @@
 import HTTP
 import JSON
 import Ledger
-import LocalOrg
 import Reconciliation
 import Rehearsal
 import System

@@ -1,5 +1,4 @@
 import Pipelines
-import Reconciliation
 import SQLite
 import System
 import Testing

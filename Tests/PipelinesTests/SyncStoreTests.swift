@@ -2,7 +2,6 @@ import JSON
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// How `attache sync` handles the store file and its syncs.

@@ -2,11 +2,9 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Pipelines
 import Rehearsal
 import Salesforce
 import SmartStore
-import System
 import Testing
 
 /// The behaviour of every kind of sync up, whether a live store sends its changes or a pipeline

@@ -1,7 +1,5 @@
 import JSON
-import Pipelines
 import Rehearsal
-import System
 import Testing
 
 /// A pipeline with families of accounts and contacts, and separate accounts.

@@ -1,5 +1,4 @@
 import JSON
-import Pipelines
 import System
 import TestSupport
 import Testing

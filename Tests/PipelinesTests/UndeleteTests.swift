@@ -4,8 +4,6 @@ import Ledger
 import LocalOrg
 import Pipelines
 import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// An undo restores what a run deleted from the recycle bin.

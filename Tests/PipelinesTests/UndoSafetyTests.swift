@@ -1,9 +1,6 @@
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
-import System
-import TestSupport
 import Testing
 
 /// What is not undone, and undos that are interrupted or get no answer.

@@ -1,7 +1,3 @@
-import Ledger
-import Pipelines
-import Reconciliation
-import TestSupport
 import Testing
 
 /// Changes of a run are undone in the org, and stay undone.

@@ -1,6 +1,5 @@
 import Ledger
 import Pipelines
-import Reconciliation
 import SQLite
 import System
 import Testing

@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import HTTP
 import JSON
-import LocalOrg
 import System
 import TestSupport
 import Testing

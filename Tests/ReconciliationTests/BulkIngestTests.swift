@@ -3,7 +3,6 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
-import MobileSync
 import Reconciliation
 import TestSupport
 import Testing

@@ -1,7 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
-import MobileSync
 import Reconciliation
 import Testing
 

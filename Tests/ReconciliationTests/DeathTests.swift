@@ -1,6 +1,5 @@
 import Foundation
 import Ledger
-import LocalOrg
 import Reconciliation
 import Synchronization
 import Testing

@@ -1,5 +1,4 @@
 import Ledger
-import MobileSync
 import Reconciliation
 import Testing
 

@@ -1,7 +1,5 @@
 import Ledger
-import MobileSync
 import Reconciliation
-import SQLite
 import System
 import Testing
 

@@ -1,6 +1,4 @@
 import Ledger
-import LocalOrg
-import MobileSync
 import Testing
 
 /// If an operator allows an edit to be sent with another user's permissions, only the values that

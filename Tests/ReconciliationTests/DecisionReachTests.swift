@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import MobileSync
 import Reconciliation
 import Testing
 

@@ -1,6 +1,4 @@
 import JSON
-import LocalOrg
-import SQLite
 import Testing
 
 /// Which writes may be considered done, and which may not.

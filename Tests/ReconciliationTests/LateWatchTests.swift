@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import LocalOrg
-import MobileSync
 import Testing
 
 /// The effects of a request that arrives late.

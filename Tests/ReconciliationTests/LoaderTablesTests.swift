@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import Reconciliation
 import Testing
 

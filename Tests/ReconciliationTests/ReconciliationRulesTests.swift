@@ -1,7 +1,4 @@
-import HTTP
-import JSON
 import Ledger
-import LocalOrg
 import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a visible failure.

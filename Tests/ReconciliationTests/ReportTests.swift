@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
 import Reconciliation
 import System
 import TestSupport

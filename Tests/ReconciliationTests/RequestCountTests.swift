@@ -1,8 +1,6 @@
 import Foundation
 import Ledger
 import LocalOrg
-import MobileSync
-import Reconciliation
 import TestSupport
 import Testing
 

@@ -1,5 +1,4 @@
 import LocalOrg
-import MobileSync
 import Testing
 
 /// A query that the org cannot answer, for any user and any number of times: edits that need the

@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import Reconciliation
 import Testing
 
 /// Creates sent by an external ID that others use, too.

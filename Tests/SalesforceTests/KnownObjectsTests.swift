@@ -1,7 +1,6 @@
 import HTTP
 import JSON
 import Salesforce
-import System
 import Testing
 
 /// The requests of a session that caches object descriptions, and its use of the responses.

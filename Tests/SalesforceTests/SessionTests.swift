@@ -1,6 +1,5 @@
 import Foundation
 import HTTP
-import JSON
 import Salesforce
 import Testing
 

@@ -1,7 +1,5 @@
 import HTTP
-import JSON
 import Salesforce
-import System
 import Testing
 
 /// Restoring records: the request, and the meaning of each answer.

@@ -1,4 +1,3 @@
-import SQLite
 import SmartStore
 import System
 import Testing

@@ -1,5 +1,4 @@
 import JSON
-import SQLite
 import SmartStore
 import Testing
 

@@ -1,5 +1,4 @@
 import Foundation
-import SQLite
 import SmartStore
 import Testing
 

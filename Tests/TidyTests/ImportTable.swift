@@ -1,4 +1,3 @@
-import Foundation
 
 /// The imports that each target may have, from the lines of Package.swift.
 ///

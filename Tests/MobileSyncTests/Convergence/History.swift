@@ -1,5 +1,4 @@
 import MobileSync
-import SmartStore
 import TestSupport
 
 /// The setup of a history's devices and syncs.

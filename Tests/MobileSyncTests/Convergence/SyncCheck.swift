@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import System
 import TestSupport
 
 /// The state of a store and of the org before a sync, to check the sync's effects.

@@ -1,5 +1,4 @@
 import JSON
-import MobileSync
 import TestSupport
 
 /// The end of a history: no more faults, all devices sync, and then all must agree.

@@ -1,7 +1,5 @@
 import JSON
-import LocalOrg
 import MobileSync
-import System
 import TestSupport
 
 /// Two devices and an org during one history.

@@ -1,4 +1,3 @@
-import HTTP
 import LocalOrg
 import MobileSync
 import SmartStore

@@ -1,4 +1,3 @@
-import JSON
 import MobileSync
 import SmartStore
 import TestSupport

@@ -1,8 +1,6 @@
 import MobileSync
 import SmartStore
 import Synchronization
-import System
-import TestSupport
 import Testing
 
 /// Rows 9 and 21–23 of the conformance table (SyncManagerTest, SyncManagerTests): a custom target,

@@ -1,4 +1,3 @@
-import JSON
 import LocalOrg
 import MobileSync
 import Salesforce

@@ -1,5 +1,4 @@
 import MobileSync
-import SmartStore
 import Synchronization
 import Testing
 

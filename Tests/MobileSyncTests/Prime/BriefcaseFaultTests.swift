@@ -1,5 +1,4 @@
 import HTTP
-import JSON
 import LocalOrg
 import MobileSync
 import Testing

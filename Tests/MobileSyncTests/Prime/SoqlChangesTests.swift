@@ -1,7 +1,6 @@
 import JSON
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Changes and deletions in one request.

@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import MobileSync
 import System
 import Testing

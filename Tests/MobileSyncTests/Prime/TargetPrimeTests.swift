@@ -1,7 +1,5 @@
-import HTTP
 import JSON
 import MobileSync
-import Salesforce
 import SmartStore
 import Testing
 

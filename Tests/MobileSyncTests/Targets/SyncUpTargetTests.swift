@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import SmartStore
 import Testing
 
 /// Rows 101–116 of the conformance table: how sync ups are created, read and written.

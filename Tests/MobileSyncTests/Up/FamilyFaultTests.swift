@@ -1,7 +1,6 @@
 import JSON
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Families on an unreliable connection: what is lost, duplicated or kept.

@@ -1,7 +1,6 @@
 import JSON
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Cases of a parent-children sync up that the SDK's tests omit.

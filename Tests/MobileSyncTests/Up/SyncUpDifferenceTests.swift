@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Where sync ups are safer than the SDK's: one test for each row of docs/differences.md.

@@ -1,8 +1,6 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Changes whose response was lost.

@@ -1,4 +1,3 @@
-import LocalOrg
 import MobileSync
 import Testing
 

@@ -1,8 +1,5 @@
 import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
-import System
 import Testing
 
 /// Rows 117–136 of the conformance table: SyncUpTargetTest and its subclasses for the batch and the

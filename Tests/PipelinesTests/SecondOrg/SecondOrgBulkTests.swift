@@ -1,8 +1,5 @@
 import JSON
 import Ledger
-import Pipelines
-import Salesforce
-import System
 import TestSupport
 import Testing
 
