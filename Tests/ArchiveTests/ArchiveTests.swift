@@ -25,9 +25,7 @@ import Testing
   private func contents(_ path: String) throws -> [String: [UInt8]] {
     let reader = try ArchiveReader(path: path)
     var found: [String: [UInt8]] = [:]
-    while let entry = try reader.next() {
-      found[entry.name] = try reader.readAll(limit: 1 << 20)
-    }
+    while let entry = try reader.next() { found[entry.name] = try reader.readAll(limit: 1 << 20) }
     return found
   }
 
@@ -61,9 +59,7 @@ import Testing
       else: names = tarfile.open(path).getnames()
       sys.stdout.buffer.write("\\n".join(names).encode())
       """
-    if format != .tarZst {
-      #expect(try python(script, path) == names.joined(separator: "\n"))
-    }
+    if format != .tarZst { #expect(try python(script, path) == names.joined(separator: "\n")) }
   }
 
   @Test(arguments: ArchiveFormat.allCases)

@@ -93,9 +93,7 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     #expect(names.count >= 54, "the corpus has \(names.count) archives")
     for name in names {
-      let error = #expect(throws: ArchiveError.self, "\(name)") {
-        try drain(directory.file(name))
-      }
+      let error = #expect(throws: ArchiveError.self, "\(name)") { try drain(directory.file(name)) }
       guard let error else { continue }
       #expect(error.description.hasPrefix(directory.file(name)), "\(error)")
       if name.hasPrefix("name-") || name.hasPrefix("kind-") || name.hasPrefix("twice-") {

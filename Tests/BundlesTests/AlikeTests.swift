@@ -99,9 +99,7 @@ import Testing
     try writer.close()
     var strict = Issued.expectation()
     strict.limits.ratio = format == .tarZst ? 200 : 20
-    let lie = #expect(throws: Refusal.self) {
-      try Issued.validate(lying, strict, in: directory)
-    }
+    let lie = #expect(throws: Refusal.self) { try Issued.validate(lying, strict, in: directory) }
     #expect(lie?.code == .tooLarge)
   }
 

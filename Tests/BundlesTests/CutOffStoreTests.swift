@@ -19,9 +19,7 @@ import Testing
     let path = directory.file("returned.db")
     try DurableFile.write(store, to: path)
     if !log.isEmpty { try DurableFile.write(log, to: path + "-wal") }
-    defer {
-      for used in [path, path + "-wal", directory.file("root")] { try? Files.remove(used) }
-    }
+    defer { for used in [path, path + "-wal", directory.file("root")] { try? Files.remove(used) } }
     do {
       _ = try Issued.validate(path, in: directory)
       return nil

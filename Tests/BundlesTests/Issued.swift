@@ -47,9 +47,7 @@ struct Issued {
     try Files.makeDirectory(Files.parent(of: file) ?? "/")
     let store = try Store(creating: file, platform: platform)
     store.clock = { Issued.now }
-    for soup in Issued.soups {
-      try store.registerSoup(soup.soupName, indexSpecs: soup.indexes)
-    }
+    for soup in Issued.soups { try store.registerSoup(soup.soupName, indexSpecs: soup.indexes) }
     for number in 0..<20 {
       let id = "00100000000000\(number < 10 ? "0" : "")\(number)AA"
       let text = """

@@ -51,9 +51,7 @@ import Testing
 
   private func code(_ change: (inout [UInt8], Pages) throws -> Void) throws -> Refusal.Code? {
     let path = try tangled(change)
-    let refusal = #expect(throws: Refusal.self) {
-      _ = try Issued.validate(path, in: directory)
-    }
+    let refusal = #expect(throws: Refusal.self) { _ = try Issued.validate(path, in: directory) }
     return refusal?.code
   }
 

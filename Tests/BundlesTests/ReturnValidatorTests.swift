@@ -136,8 +136,7 @@ import Testing
     }
     try DurableFile.write(bytes, to: companion)
     let archive = try bundle(
-      issued,
-      [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
+      issued, [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
     func stores(_ fileBytes: Int64) throws -> Int {
       try Files.remove(directory.file("root"))
       return try validate(archive) { $0.fileBytes = fileBytes }.stores.count

@@ -100,9 +100,7 @@ struct ConformancePart {
 
   private func table(_ header: [String], _ rows: [Row], _ cells: (Row) -> [String]) -> String {
     let isNumbered = rows.contains { $0.item.row != nil }
-    let lines = rows.map { row in
-      (isNumbered ? ["\(row.item.row ?? 0)"] : []) + cells(row)
-    }
+    let lines = rows.map { row in (isNumbered ? ["\(row.item.row ?? 0)"] : []) + cells(row) }
     let head = (isNumbered ? ["#"] : []) + header
     return
       (["| " + head.joined(separator: " | ") + " |"]

@@ -47,9 +47,7 @@ import attache
     try scene.run("check field-service --notify")
     try scene.run("org check field-service")
     try playInit(scene)
-    for words in ["run first --dry-run", "run first", "report first"] {
-      try scene.run(words)
-    }
+    for words in ["run first --dry-run", "run first", "report first"] { try scene.run(words) }
     try scene.run("prime field-service --user ada@example.com")
     try scene.run("pack field-service")
     try scene.run("run field-service")
@@ -98,8 +96,7 @@ import attache
       "init visits --object Account,Contact --user ada@example.com --key-file jwt.key --client-id APP "
       + "--org-url \(address)"
     try scene.run(
-      objects,
-      as: objects.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
+      objects, as: objects.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
     try scene.run("init app --from userstore.json usersyncs.json --target-org field")
   }
 

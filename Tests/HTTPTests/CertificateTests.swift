@@ -62,9 +62,7 @@ import Testing
     ] {
       let request = HTTPRequest(
         "POST", server.url, headers: ["Authorization": "Bearer secret"], body: [1])
-      let error = await #expect(throws: HTTPError.self) {
-        try await client(caFile).send(request)
-      }
+      let error = await #expect(throws: HTTPError.self) { try await client(caFile).send(request) }
       #expect(error?.kind == .tls)
       #expect(error?.phase == .beforeSend)
     }

@@ -136,9 +136,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(try await chain.next()?.status == 401)
     #expect(try await chain.next() == nil)
     chain.append(HTTPRequest("GET", url + "/2"))
-    for number in 2..<5 {
-      #expect(try await chain.next()?.body == page(number, of: 5, url: url))
-    }
+    for number in 2..<5 { #expect(try await chain.next()?.body == page(number, of: 5, url: url)) }
     #expect(try await chain.next() == nil)
   }
 
@@ -217,9 +215,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     await #expect(throws: HTTPError.self) { try await chain.next() }
     dropped.open()
     chain.append(HTTPRequest("GET", url + "/0"))
-    for number in 0..<3 {
-      #expect(try await chain.next()?.body == page(number, of: 3, url: url))
-    }
+    for number in 0..<3 { #expect(try await chain.next()?.body == page(number, of: 3, url: url)) }
     #expect(try await chain.next() == nil)
   }
 }

@@ -153,9 +153,7 @@ final class Phone {
     return objects.sorted { Self.entry($0) < Self.entry($1) }
   }
 
-  static func entry(_ object: JSONObject) -> Int64 {
-    object[StoreField.soupEntryID]?.int ?? 0
-  }
+  static func entry(_ object: JSONObject) -> Int64 { object[StoreField.soupEntryID]?.int ?? 0 }
 
   /// Writes an element as an app does, and records its row in the book.
   func write(

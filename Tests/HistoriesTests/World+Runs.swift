@@ -143,8 +143,7 @@ extension World {
       guard !ids.isEmpty else { return nil }
       options.stages = [.reconcile]
       options.retry = RunOptions.Retry(
-        run: ids[pick % ids.count],
-        verdicts: [.failed, .blocked, .notVisible, .conflict])
+        run: ids[pick % ids.count], verdicts: [.failed, .blocked, .notVisible, .conflict])
     case .undo(let back):
       guard var undo = try undo(back) else { return nil }
       undo.retryPause = options.retryPause

@@ -96,9 +96,7 @@ final class World {
     try await comeToRest()
   }
 
-  private func keep(in directory: String) {
-    try? Strike.copyTree(root, to: directory)
-  }
+  private func keep(in directory: String) { try? Strike.copyTree(root, to: directory) }
 
   // MARK: time and values
 
@@ -275,8 +273,7 @@ final class World {
         number: number, step: step, phone: phone.number, state: node, row: row, recordID: nil,
         field: field, isListed: true, value: value, issued: nil, bundle: phone.state.issued))
     book.makers[marker] = Book.Maker(
-      phone: phone.number, state: node, soup: soup.name,
-      key: object["External_Id__c"]?.string)
+      phone: phone.number, state: node, soup: soup.name, key: object["External_Id__c"]?.string)
     return row
   }
 

@@ -122,8 +122,7 @@ import Testing
 
   @Test func `nested objects may have members with the same names`() throws {
     let found = try spans(
-      ["Id", "Owner.Id", "Owner.Owner.Id"],
-      #"{"Owner":{"Id":"2","Owner":{"Id":"3"}},"Id":"1"}"#)
+      ["Id", "Owner.Id", "Owner.Owner.Id"], #"{"Owner":{"Id":"2","Owner":{"Id":"3"}},"Id":"1"}"#)
     #expect(found == ["1", "2", "3"])
   }
 

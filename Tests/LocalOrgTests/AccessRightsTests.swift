@@ -324,8 +324,7 @@ import Testing
     #expect(codes == ["CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "INVALID_TYPE"])
     let retrieve = try await served.send(
       "POST", "/composite/sobjects/Account",
-      ["ids": ["001000000000001"], "fields": ["Tradestyle"]],
-      token: ben)
+      ["ids": ["001000000000001"], "fields": ["Tradestyle"]], token: ben)
     #expect(retrieve.outcome == "400 INVALID_FIELD")
     let query = "/services/data/v66.0/query?q=SELECT+Tradestyle+FROM+Account"
     let composite = try await served.send(
@@ -359,8 +358,7 @@ import Testing
 
   @Test func `a parent that may not be set cannot be set by its key either`() async throws {
     let made = try await served.send(
-      "POST", "/sobjects/Account",
-      ["Name": "x", "CreatedBy": ["Username": "ben@example.com"]])
+      "POST", "/sobjects/Account", ["Name": "x", "CreatedBy": ["Username": "ben@example.com"]])
     #expect(made.outcome == "400 INVALID_FIELD_FOR_INSERT_UPDATE")
   }
 }

@@ -19,8 +19,7 @@ import Testing
 
   private func run(_ parts: [JSONValue], allOrNone: Bool = false) async throws -> HTTPResponse {
     try await served.send(
-      "POST", "/composite/",
-      ["allOrNone": .bool(allOrNone), "compositeRequest": .array(parts)])
+      "POST", "/composite/", ["allOrNone": .bool(allOrNone), "compositeRequest": .array(parts)])
   }
 
   private func statuses(_ response: HTTPResponse) -> [Int64] {

@@ -20,8 +20,7 @@ import Testing
       ["attributes": ["type": "Account"], "Name": .string(name)]
     }
     return try await served.send(
-      "POST", "/composite/sobjects",
-      ["allOrNone": .bool(allOrNone), "records": .array(records)])
+      "POST", "/composite/sobjects", ["allOrNone": .bool(allOrNone), "records": .array(records)])
   }
 
   private func composite(allOrNone: Bool = false) async throws -> HTTPResponse {
@@ -32,8 +31,7 @@ import Testing
       ]
     }
     return try await served.send(
-      "POST", "/composite",
-      ["allOrNone": .bool(allOrNone), "compositeRequest": .array(parts)])
+      "POST", "/composite", ["allOrNone": .bool(allOrNone), "compositeRequest": .array(parts)])
   }
 
   private func batch() async throws -> HTTPResponse {

@@ -137,8 +137,7 @@ import Testing
     let who = try #require(contact.json["records"]?[0]?["Id"])
     for number in 0..<3 {
       _ = try await served.create(
-        "Task",
-        ["Subject": .string("T\(number)"), "WhoId": who, "WhatId": .string(ids[0])])
+        "Task", ["Subject": .string("T\(number)"), "WhoId": who, "WhatId": .string(ids[0])])
     }
     let response = try await served.query(
       "SELECT Id, (SELECT Id, (SELECT Subject FROM Tasks ORDER BY Subject) FROM Contacts) FROM Account"

@@ -290,8 +290,7 @@ import Testing
           "fields": ["Name"],
         ])
     let whole = try await served.send(
-      "POST", "/composite/sobjects",
-      ["allOrNone": true, "records": [record("d"), record("xe")]])
+      "POST", "/composite/sobjects", ["allOrNone": true, "records": [record("d"), record("xe")]])
     #expect(
       (whole.json.array ?? []).map { $0["errors"]?[0]?["statusCode"]?.string } == [
         "ALL_OR_NONE_OPERATION_ROLLED_BACK", "FIELD_CUSTOM_VALIDATION_EXCEPTION",

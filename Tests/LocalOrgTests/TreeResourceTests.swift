@@ -32,8 +32,7 @@ import Testing
   @Test func `one invalid record rolls back all`() async throws {
     let served = try ServedOrg()
     let answer = try await served.send(
-      "POST", "/composite/tree/Account",
-      ["records": [account("a1", "A", [contact("c1", .null)])]])
+      "POST", "/composite/tree/Account", ["records": [account("a1", "A", [contact("c1", .null)])]])
     #expect(answer.status == 400)
     #expect(answer.json["hasErrors"] == true)
     #expect(answer.json["results"]?[0]?["referenceId"] == "c1")

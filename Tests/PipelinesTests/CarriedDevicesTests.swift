@@ -15,9 +15,7 @@ import Testing
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
-    for id in ids {
-      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
-    }
+    for id in ids { try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later()) }
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.notAttempted: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: ids[0], ["Phone": "changed"], now: scene.later(30))

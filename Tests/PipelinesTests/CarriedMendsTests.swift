@@ -130,9 +130,7 @@ import Testing
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
-    for id in ids {
-      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
-    }
+    for id in ids { try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later()) }
     try scene.handBack(device, as: "one.sqlite")
     try scene.scene.office(ids[0], ["Description": "entered"])
     let held = try await world.runAllAsWritten()

@@ -189,9 +189,7 @@ import Testing
     }
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
-    for id in ids {
-      try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    }
+    for id in ids { try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30)) }
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 3, .notAttempted: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }

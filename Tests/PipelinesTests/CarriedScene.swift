@@ -67,9 +67,7 @@ struct CarriedScene {
     try device.elements(soup).compactMap(\.object).filter { $0["__local__"]?.bool == true }
   }
 
-  func handBack(_ device: Device, as name: String) throws {
-    try world.handBack(device, as: name)
-  }
+  func handBack(_ device: Device, as name: String) throws { try world.handBack(device, as: name) }
 
   /// Returns a phone's store and runs all stages.
   func run(_ device: Device, as name: String) async throws -> RunSummary {
@@ -100,9 +98,7 @@ struct CarriedScene {
 
   /// Removes from a phone's stamp which run put edits into it, as an app does that rewrites the
   /// stamp.
-  func forgetMark(of device: Device) throws {
-    try drop("carried", fromStampOf: device)
-  }
+  func forgetMark(of device: Device) throws { try drop("carried", fromStampOf: device) }
 
   /// Removes a member from a phone's stamp.
   func drop(_ member: String, fromStampOf device: Device) throws {

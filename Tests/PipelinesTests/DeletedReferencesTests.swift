@@ -12,9 +12,7 @@ import Testing
     var phone: Device
 
     /// The value of a field in the org.
-    func field(_ name: String) throws -> JSONValue? {
-      try scene.field(name, of: id, "WorkOrder")
-    }
+    func field(_ name: String) throws -> JSONValue? { try scene.field(name, of: id, "WorkOrder") }
 
     func edit(_ fields: JSONObject) throws {
       try phone.edit("workorders", id: id, fields, now: scene.world.org.now())

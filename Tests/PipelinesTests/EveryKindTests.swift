@@ -6,9 +6,7 @@ import Testing
 @Suite struct EveryKindTests {
   let world: World
 
-  init() throws {
-    world = try World(file: Self.pipeline.get().file("kinds.json"))
-  }
+  init() throws { world = try World(file: Self.pipeline.get().file("kinds.json")) }
 
   static let pipeline = Result {
     let syncs = [

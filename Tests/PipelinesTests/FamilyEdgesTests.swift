@@ -132,9 +132,8 @@ import Testing
     #expect(
       world.org.delete("Account", id: family.parent, as: try world.user("admin")).errors == [])
     try family.device.create(
-      "children", type: "Contact",
-      ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
-      now: world.org.now())
+      "children", type: "Contact", ["LastName": "Newborn", "AccountId": .string(family.parent)],
+      localID: "local_n", now: world.org.now())
     try world.handBack(family.device, as: "1.sqlite")
     let left = try await world.run(.ingest, .reconcile)
     #expect(left.verdicts == [.failed: 1])
@@ -227,9 +226,8 @@ import Testing
     let world = try Self.world(Self.proving, others: { Self.merging(mode, $0) })
     let family = try await family(world)
     try family.device.create(
-      "children", type: "Contact",
-      ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
-      now: world.org.now())
+      "children", type: "Contact", ["LastName": "Newborn", "AccountId": .string(family.parent)],
+      localID: "local_n", now: world.org.now())
     try work(family, world, ["LastName": "Grown"])
     world.server.faults.add(.writes, .drop(afterCommit: afterCommit))
     let summary = try await world.run(.ingest, .reconcile)
@@ -250,9 +248,8 @@ import Testing
     try family.device.delete("parents", id: family.parent, now: world.org.now())
     try other.edit("children", id: family.child, ["LastName": "Grown"], now: world.org.now())
     try other.create(
-      "children", type: "Contact",
-      ["LastName": "Newborn", "AccountId": .string(family.parent)], localID: "local_n",
-      now: world.org.now())
+      "children", type: "Contact", ["LastName": "Newborn", "AccountId": .string(family.parent)],
+      localID: "local_n", now: world.org.now())
     try world.handBack(family.device, as: "1.sqlite")
     let summary = try await world.run(other, as: "2.sqlite", .ingest, .reconcile)
     #expect(summary.verdicts == [.deviceConflict: 3])

@@ -7,9 +7,7 @@ import Testing
 /// Where returns arrive and where they are moved.
 @Suite struct InboxPlaceTests {
   private func world(_ inbox: String) throws -> World {
-    try World {
-      $0.replacing(#""inbox": {"#, with: #""inbox": { "path": "\#(inbox)","#)
-    }
+    try World { $0.replacing(#""inbox": {"#, with: #""inbox": { "path": "\#(inbox)","#) }
   }
 
   @Test(arguments: [

@@ -128,8 +128,7 @@ import Testing
     let account = try #require(try world.ids("accounts", on: device).first)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0160"], now: world.org.now())
     let made = try python(
-      Self.maker,
-      [world.data.inbox("inbox"), try world.bundle("cleo"), String(seed)] + stores)
+      Self.maker, [world.data.inbox("inbox"), try world.bundle("cleo"), String(seed)] + stores)
     let names = try #require(made.array).compactMap(\.string)
     #expect(names.count >= 45)
     try world.handBack(device, as: "good.db")
@@ -140,9 +139,7 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0160")
     let told = odd(world)
-    for name in names {
-      #expect(told[name] != nil, "seed \(seed): \(name.debugDescription)")
-    }
+    for name in names { #expect(told[name] != nil, "seed \(seed): \(name.debugDescription)") }
     #expect(Set(told.keys) == Set(names), "seed \(seed)")
     #expect(try Files.list(world.data.processing) == [])
     let quarantined = try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }

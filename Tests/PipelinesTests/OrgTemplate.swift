@@ -35,9 +35,7 @@ struct OrgTemplate: Sendable {
   }
 
   /// Copies the org into a new directory.
-  func copy(to path: String) throws {
-    try Tree.copy(directory.path, to: path)
-  }
+  func copy(to path: String) throws { try Tree.copy(directory.path, to: path) }
 
   // MARK: records
 

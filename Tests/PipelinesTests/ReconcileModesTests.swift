@@ -77,8 +77,7 @@ import Testing
     try device.write("accounts", id: ids[2], ["_app_note": "seen"], now: past)
     try device.write(
       "accounts", id: ids[3],
-      ["Phone": "newer", "LastModifiedDate": "2030-01-01T00:00:00.000+0000"],
-      now: past)
+      ["Phone": "newer", "LastModifiedDate": "2030-01-01T00:00:00.000+0000"], now: past)
     try world.handBack(device, as: "ada.sqlite")
     let (verdicts, edits) = try await scene.night()
     #expect(verdicts == (detection == "compare" ? [.updated: 1] : [:]))

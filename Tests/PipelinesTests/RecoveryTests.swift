@@ -22,9 +22,7 @@ import Testing
   }
 
   /// The number of contacts with a name.
-  private func contacts(_ name: String) throws -> Int {
-    try contactIDs(name).count
-  }
+  private func contacts(_ name: String) throws -> Int { try contactIDs(name).count }
 
   private func contactIDs(_ name: String) throws -> [String] {
     try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'")
@@ -334,9 +332,7 @@ import Testing
     let again = try world.recover { $0.isRestored = true }
     #expect(again.epoch > 1000)
     let backup = try world.backUp()
-    let occupied = #expect(throws: PipelineError.self) {
-      try world.recover { $0.backup = backup }
-    }
+    let occupied = #expect(throws: PipelineError.self) { try world.recover { $0.backup = backup } }
     #expect(occupied?.code == "recover.occupied")
   }
 

@@ -84,9 +84,7 @@ import Testing
       #expect(try await scene.night(phone, as: "\(place).sqlite").verdicts == [.created: 1])
       ids.append(try scene.id(of: "Account", where: "Website", is: "w\(place)"))
     }
-    for (place, id) in ids.enumerated() {
-      try kid("k\(place)", of: id, on: phone, scene)
-    }
+    for (place, id) in ids.enumerated() { try kid("k\(place)", of: id, on: phone, scene) }
     let contact = try scene.world.ids("contacts", on: phone).first {
       try !$0.hasPrefix("local") && scene.isThere($0, "Contact")
     }

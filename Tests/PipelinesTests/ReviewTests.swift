@@ -121,9 +121,7 @@ import Testing
   }
 
   @Test func `masked values are in no answer`() async throws {
-    let scene = try DecisionScene {
-      $0.replacing("\"mask\": [", with: "\"mask\": [\"Phone\", ")
-    }
+    let scene = try DecisionScene { $0.replacing("\"mask\": [", with: "\"mask\": [\"Phone\", ") }
     _ = try await scene.conflict(["Phone": "secret-device"])
     let page = try await visit(scene)
     _ = try await page.work("look", ["edits": [1]])

@@ -58,8 +58,7 @@ import Testing
     try await world.run(.prime)
     let words = command.first == "returns" ? command : Array(command.prefix(1))
     let told = try await world.program(
-      words, Array(command.dropFirst(words.count)),
-      shell: Self.asSomebodyElse(world))
+      words, Array(command.dropFirst(words.count)), shell: Self.asSomebodyElse(world))
     #expect(told.status == 4, "\(told.everything)")
     #expect(told.output.isEmpty && told.messages.contains("it belongs to root"))
     #expect(told.messages.contains("sudo -u root attache"))

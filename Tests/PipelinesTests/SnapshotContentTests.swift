@@ -139,9 +139,7 @@ import Testing
   }
 
   @Test func `a first user who cannot log in does not stop the others`() async throws {
-    let world = try soqlWorld {
-      $0.replacing("[\"ada@", with: "[\"zoe@example.com\", \"ada@")
-    }
+    let world = try soqlWorld { $0.replacing("[\"ada@", with: "[\"zoe@example.com\", \"ada@") }
     let summary = try await run(world)
     #expect(summary.snapshots.map(\.username) == ["ada@example.com"])
     #expect(summary.findings == [.skippedUser])

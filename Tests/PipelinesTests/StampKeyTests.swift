@@ -103,8 +103,7 @@ import Testing
     for accepts in [true, false] {
       let world = try World {
         $0.replacingOccurrences(
-          of: #""settleSeconds": 0"#,
-          with: #""settleSeconds": 0, "acceptExpired": \#(accepts)"#)
+          of: #""settleSeconds": 0"#, with: #""settleSeconds": 0, "acceptExpired": \#(accepts)"#)
       }
       let (device, account) = try await world.primed("ada", first: "accounts")
       try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())

@@ -93,9 +93,7 @@ import Testing
     #expect(try await scene.night(phone, as: "two.sqlite").verdicts == [.deletedOnServer: 1])
     let newest = try await scene.world.primed("ada", as: "newest")
     let carried = try #require(
-      try newest.elements("contacts").compactMap(\.object).first {
-        $0["__local__"]?.bool == true
-      })
+      try newest.elements("contacts").compactMap(\.object).first { $0["__local__"]?.bool == true })
     for (name, value) in ["LastName": "Undone", "Title": "one", "MobilePhone": "2", "Phone": "3"] {
       #expect(carried[name]?.string == value, "\(name)")
     }

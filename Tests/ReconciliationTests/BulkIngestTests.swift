@@ -119,9 +119,7 @@ struct BulkIngestTests {
       for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
       let isLast = number == 4
       edits.append(try day.edited(account: account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
-      if !isLast {
-        edits.append(try day.edited(contact: contact, ["LastName": "Changed"]))
-      }
+      if !isLast { edits.append(try day.edited(contact: contact, ["LastName": "Changed"])) }
     }
     #expect(try await day.verdicts(edits) == "deleted 1, updated 8")
     let kinds = day.server.log.entries.map(\.kind)

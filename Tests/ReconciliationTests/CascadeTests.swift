@@ -39,9 +39,7 @@ struct CascadeTests {
     for id in [account, contact] { try day.org.share(id, with: "ben@example.com") }
   }
 
-  private func deletion() throws -> Edit {
-    try day.edited(account: account, [:], deleted: true)
-  }
+  private func deletion() throws -> Edit { try day.edited(account: account, [:], deleted: true) }
 
   private func edit(_ work: Work) throws -> Edit {
     switch work {

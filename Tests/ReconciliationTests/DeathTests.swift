@@ -126,9 +126,7 @@ struct DeathTests {
         try? FileManager.default.copyItem(atPath: source + "-wal", toPath: copy + "-wal")
         task.withLock { $0?.cancel() }
       })
-    if !arrives {
-      day.server.faults.add(.any, nth: nth, times: 1, .drop(afterCommit: false))
-    }
+    if !arrives { day.server.faults.add(.any, nth: nth, times: 1, .drop(afterCommit: false)) }
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
     let dying = Dying(day: day, run: run)

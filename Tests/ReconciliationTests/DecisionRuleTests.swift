@@ -147,8 +147,6 @@ struct DecisionRuleTests {
       .device, .server, .retry, .discard, .record("003000000000001AAA"),
       .set(["A": 1, "B": .null], rest: .server), .set(["A": "x"], rest: .device),
     ]
-    for decision in decisions {
-      #expect(Decision(decision.kind, decision.values) == decision)
-    }
+    for decision in decisions { #expect(Decision(decision.kind, decision.values) == decision) }
   }
 }

@@ -77,9 +77,7 @@ final class FieldDay {
     let all = try? ReconciledSync.all(of: definition, in: store) { _ in
       Set([types[soup]].compactMap(\.self))
     }
-    guard let rule = all?.first else {
-      preconditionFailure("the definition is a sync up")
-    }
+    guard let rule = all?.first else { preconditionFailure("the definition is a sync up") }
     return rule
   }
 
@@ -96,9 +94,7 @@ final class FieldDay {
 
   /// Another user changes a record in the org.
   func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
-    if let error = org.update(object, id: id, fields, as: admin).errors.first {
-      throw error
-    }
+    if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
   }
 
   func record(_ object: String, _ id: String) throws -> JSONObject {

@@ -191,8 +191,7 @@ struct InFlightTests {
     let day = try FieldDay()
     let kids = (1...3).map { number in
       day.contact(
-        "local_c\(number)",
-        ["LastName": .string("Kid \(number)"), "AccountId": "local_p"])
+        "local_c\(number)", ["LastName": .string("Kid \(number)"), "AccountId": "local_p"])
     }
     try day.handBack([day.account("local_p", ["Name": "Parent"])] + kids)
     day.server.faults.add(
@@ -320,9 +319,7 @@ struct InFlightTests {
     func account(_ number: Int) throws -> String {
       try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
     }
-    var edits = try (0..<60).map {
-      try day.edited(account: account($0), ["Phone": "2"])
-    }
+    var edits = try (0..<60).map { try day.edited(account: account($0), ["Phone": "2"]) }
     edits += try (60..<63).map {
       try day.edited(account: account($0), [:], deleted: true)
     }

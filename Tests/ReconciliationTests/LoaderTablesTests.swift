@@ -76,8 +76,7 @@ struct LoaderTablesTests {
     day.server.faults.removeAll()
     try day.change("Account", id, ["Phone": "office"])
     try day.handBack(
-      [try day.edited(account: id, ["Industry": "Energy"], hasBase: false)],
-      user: day.ben)
+      [try day.edited(account: id, ["Industry": "Energy"], hasBase: false)], user: day.ben)
     _ = try await day.run()
     #expect(try !table("success.csv", day).contains { $0.contains("ada@example.com") })
   }

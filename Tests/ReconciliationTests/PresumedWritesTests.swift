@@ -76,9 +76,7 @@ import Testing
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack(
-      try ["accounts", "others"].map {
-        try day.edited($0, "Account", id, [:], deleted: true)
-      })
+      try ["accounts", "others"].map { try day.edited($0, "Account", id, [:], deleted: true) })
     #expect(try await foretold().counts == [.deleted: 1, .alreadyInOrg: 1])
   }
 

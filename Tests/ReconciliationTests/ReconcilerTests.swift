@@ -201,9 +201,7 @@ struct ReconcilerTests {
     let master = try day.make("Account", ["Name": "Master"])
     let hidden = try day.make("Account", ["Name": "Hidden"])
     try day.handBack(
-      try [deleted, merged, hidden].map {
-        try day.edited(account: $0, ["Phone": "5"])
-      })
+      try [deleted, merged, hidden].map { try day.edited(account: $0, ["Phone": "5"]) })
     _ = day.org.delete("Account", id: deleted, as: day.admin)
     try day.org.merge(merged, into: master)
     try day.org.unshare(hidden, from: "ada@example.com")

@@ -108,8 +108,7 @@ import Testing
 
   @Test func `a refused create has the reason of the one that sent all of it`() async throws {
     let edit = day.account(
-      "local_1",
-      ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
+      "local_1", ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
     try day.handBack([edit])
     let (verdicts, detail) = try await run()
     #expect(verdicts == "failed 1")

@@ -342,9 +342,7 @@ struct ModelPlay {
     if left[""] != before { torn += 1 }
     try store.connection.execute("ROLLBACK")
     store.connection.close()
-    for (suffix, bytes) in left {
-      try Data(bytes).write(to: URL(filePath: store.path + suffix))
-    }
+    for (suffix, bytes) in left { try Data(bytes).write(to: URL(filePath: store.path + suffix)) }
     store = try Store(opening: store.path)
     try store.connection.execute("PRAGMA synchronous = OFF")
   }

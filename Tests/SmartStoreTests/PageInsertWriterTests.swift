@@ -307,9 +307,7 @@ import Testing
     let before = UInt32(SQLCipherPages.lockPage - distance)
     let file = try FileDescriptorHandle.updating(test.store.path)
     try withUnsafeBytes(of: before.bigEndian) { try file.write($0, at: 28) }
-    try withUnsafeBytes(of: UInt8(0)) {
-      try file.write($0, at: Int(before) * PageFile.size - 1)
-    }
+    try withUnsafeBytes(of: UInt8(0)) { try file.write($0, at: Int(before) * PageFile.size - 1) }
     var records: [String] = []
     for number in 0..<300 {
       let text = String(repeating: "text \(number) ", count: number % 7 == 0 ? 1500 : 20)

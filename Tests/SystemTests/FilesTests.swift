@@ -17,9 +17,7 @@ import Testing
 
   @Test func `a failed durable write leaves no file and names the path`() throws {
     let path = directory.file("missing/a.json")
-    let error = #expect(throws: SystemError.self) {
-      try DurableFile.write([1], to: path)
-    }
+    let error = #expect(throws: SystemError.self) { try DurableFile.write([1], to: path) }
     #expect(error?.path.contains("missing/") == true)
     #expect(error?.errno == ENOENT)
     // The name is taken by a directory, so the temporary file must be removed.

@@ -116,9 +116,7 @@ final class Device {
     }
   }
 
-  func write(_ object: JSONObject) async throws -> Int64 {
-    try await Self.write(object, manager)
-  }
+  func write(_ object: JSONObject) async throws -> Int64 { try await Self.write(object, manager) }
 
   static func write(_ object: JSONObject, _ manager: SyncManager) async throws -> Int64 {
     try await manager.withStore { store in

@@ -106,9 +106,7 @@ import Testing
     let run = try await store.syncFamilies(.accounts(families))
     try await check(store, has: families)
     let parents = try await store.values("AccountId", of: "contacts")
-    for family in families {
-      #expect(family.children.allSatisfy { parents[$0] == family.id })
-    }
+    for family in families { #expect(family.children.allSatisfy { parents[$0] == family.id }) }
     #expect(await run.report.fetched == 24)
     #expect(await run.lastState.totalSize == 3)
   }

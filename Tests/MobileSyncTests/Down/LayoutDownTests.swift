@@ -17,8 +17,7 @@ import Testing
   func `a description is one element whose id is the type`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     let run = try await store.manager.syncDown(
-      target: .metadata(MetadataTarget(sobjectType: "Account")),
-      soupName: MetadataTarget.soupName)
+      target: .metadata(MetadataTarget(sobjectType: "Account")), soupName: MetadataTarget.soupName)
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/1", "DONE 100/1"])
     let elements = try await store.elements(MetadataTarget.soupName)
     #expect(elements.count == 1)

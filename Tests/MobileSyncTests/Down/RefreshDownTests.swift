@@ -72,9 +72,7 @@ import Testing
     try await first.finish()
     let cursor = await first.lastState.maxTimeStamp
     #expect(cursor > 0)
-    for id in [ids[0], ids[4], ids[9]] {
-      try store.org.update("Account", id, ["Name": "new"])
-    }
+    for id in [ids[0], ids[4], ids[9]] { try store.org.update("Account", id, ["Name": "new"]) }
     let run = try await store.manager.reSync(id: first.syncID)
     #expect(
       await run.story == ["RUNNING 0/-1", "RUNNING 0/10"]

@@ -99,9 +99,7 @@ import Testing
       try await elements().compactMap { $0["Name"]?.string }.sorted()
     }
 
-    func dirty() async throws -> Int {
-      try await elements().count { $0["__local__"] == true }
-    }
+    func dirty() async throws -> Int { try await elements().count { $0["__local__"] == true } }
 
     func serverNames() throws -> [String] {
       try ids.compactMap { try org.values("Account", ["Name"], of: $0)?["Name"]?.string }.sorted()

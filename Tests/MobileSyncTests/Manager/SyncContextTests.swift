@@ -58,8 +58,7 @@ import Testing
     #expect(own.fills("accounts"))
     #expect(!own.fills("contacts"))
     let unread = SyncState(
-      type: .syncDown, name: nil, target: ["type": "nonsense"], options: [:],
-      soupName: "accounts")
+      type: .syncDown, name: nil, target: ["type": "nonsense"], options: [:], soupName: "accounts")
     #expect(unread.fills("contacts"))
   }
 }

@@ -69,9 +69,7 @@ import Testing
     let store = try await ManagedStore(customTargets: GatedTarget(2, gate: gate).targets())
     let manager = store.manager
     var runs: [SyncRun] = []
-    for _ in 0..<5 {
-      runs.append(try await manager.syncDown(GatedTarget.target()))
-    }
+    for _ in 0..<5 { runs.append(try await manager.syncDown(GatedTarget.target())) }
     await gate.reached()
     await manager.stop()
     await gate.open()

@@ -157,16 +157,14 @@ import Testing
     let org = try SyncedOrg()
     let ids = try (0..<3).map { number in
       try org.make(
-        "Account",
-        ["Name": .string("A \(number)"), "AccountNumber": .string("N-\(number)")])
+        "Account", ["Name": .string("A \(number)"), "AccountNumber": .string("N-\(number)")])
     }
     try org.org.addBriefcase("all", rules: [BriefcaseRule("Account")], users: ["admin@example.com"])
     let info = BriefcaseObjectInfo(
       soupName: "accounts", sobjectType: "Account", fieldlist: ["Name"],
       idFieldName: "AccountNumber", modificationDateFieldName: "SystemModstamp")
     let snapshot = try await Snapshot.primed(
-      org, soups: [.sample("accounts", "AccountNumber")],
-      syncs: [.briefcase("briefcase", [info])])
+      org, soups: [.sample("accounts", "AccountNumber")], syncs: [.briefcase("briefcase", [info])])
     #expect(try snapshot.column("AccountNumber", of: "accounts") == ["N-0", "N-1", "N-2"])
     #expect(snapshot.cursors["userstore/briefcase"] ?? 0 > 0)
     try org.update("Account", ids[1], ["Name": "new"])

@@ -15,8 +15,7 @@ import Testing
     perRetrieve: Int = 2000, mode: MergeMode = .overwrite, as user: String = "admin@example.com"
   ) -> Snapshot {
     Snapshot(
-      org, as: user,
-      soups: [.sample("accounts", "Name"), .sample("contacts", "LastName")],
+      org, as: user, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName")],
       syncs: [.briefcase("briefcase", infos, perRetrieve: perRetrieve, mode)])
   }
 
@@ -30,8 +29,7 @@ import Testing
       try org.make("Contact", ["LastName": .string("Contact \($0)")])
     }
     try org.org.addBriefcase(
-      "all",
-      rules: [BriefcaseRule("Account", limit: 5000), BriefcaseRule("Contact", limit: 5000)],
+      "all", rules: [BriefcaseRule("Account", limit: 5000), BriefcaseRule("Contact", limit: 5000)],
       users: ["admin@example.com"])
     return (org, accountIDs, contactIDs)
   }

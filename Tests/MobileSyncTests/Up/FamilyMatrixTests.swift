@@ -197,9 +197,7 @@ private struct FamilyMatrix {
     }
     if change == .delete { return nil }
     let value = change == .update ? "local \(row.number)" : name
-    let found = elements.filter {
-      isNew ? $0[field]?.string == value : $0["Id"]?.string == old
-    }
+    let found = elements.filter { isNew ? $0[field]?.string == value : $0["Id"]?.string == old }
     #expect(found.count == 1, "\(row)")
     let element = try #require(found.first)
     let id = try #require(element["Id"]?.string)
