@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import System
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import Foundation
 import Rehearsal
 import TestSupport
 import Testing

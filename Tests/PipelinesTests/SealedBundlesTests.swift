@@ -1,6 +1,5 @@
 import Bundles
 import Crypto
-import Foundation
 import JSON
 import Pipelines
 import Rehearsal

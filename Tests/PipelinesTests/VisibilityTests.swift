@@ -1,5 +1,4 @@
 import Bundles
-import Foundation
 import HTTP
 import JSON
 import LocalOrg

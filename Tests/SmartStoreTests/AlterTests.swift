@@ -1,4 +1,3 @@
-import Foundation
 import SQLite
 import SmartStore
 import Testing

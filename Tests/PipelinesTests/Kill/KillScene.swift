@@ -1,4 +1,3 @@
-import Foundation
 import Pipelines
 import System
 import TestSupport

@@ -1,6 +1,5 @@
 import Bundles
 import Crypto
-import Foundation
 import SQLite
 import Snapshots
 import System
