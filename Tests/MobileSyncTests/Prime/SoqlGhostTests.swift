@@ -115,26 +115,6 @@ import Testing
     #expect(try snapshot.elements("accounts").count == left)
   }
 
-  @Test func `a dirty element is never a ghost`() async throws {
-    let (org, ids) = try SyncedOrg.with(accounts: 3)
-    let snapshot = try await snapshot(org).primed()
-    try snapshot.edit("accounts", ids[0]) { $0["__locally_updated__"] = true }
-    for id in ids[0...1] { try org.delete(id) }
-    let outcome = try await snapshot.prime(listing: "userstore/down")
-    #expect(outcome.soups.map(\.ghosts) == [1])
-    #expect(try snapshot.column("Id", of: "accounts") == [ids[0], ids[2]].sorted())
-  }
-
-  @Test func `the guard keeps records above its limit`() async throws {
-    let (org, ids) = try SyncedOrg.with(accounts: 30)
-    let snapshot = try await snapshot(org).primed()
-    for id in ids[0..<11] { try org.delete(id) }
-    let outcome = try await snapshot.prime(listing: "userstore/down")
-    #expect(outcome.guardTripped)
-    #expect(!outcome.changed)
-    #expect(try snapshot.elements("accounts").count == 30)
-  }
-
   @Test func `the bytes of a lost record are removed from the file`() async throws {
     let org = try SyncedOrg()
     let canary = "canary-7f3a9c"

@@ -71,18 +71,6 @@ import Testing
     #expect(outcome.warnings.contains { $0.contains("none was removed") })
   }
 
-  @Test func `the guard applies to every kind`() async throws {
-    let ids = try org.makeAccounts(20, name: "Acme")
-    let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
-    try await snapshot.prime()
-    for id in ids[0..<11] { try org.delete(id) }
-    let refused = try await snapshot.prime()
-    #expect(refused.guardTripped)
-    #expect(!refused.changed)
-    snapshot.ghosts.maxDeletesPercent = 100
-    #expect(try await snapshot.prime().soups.map(\.ghosts) == [11])
-  }
-
   // MARK: mru
 
   @Test func `recent records are the user's own; deletions arrive next time`() async throws {
