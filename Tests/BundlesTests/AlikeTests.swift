@@ -46,9 +46,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `a bundle of very similar records is read back, and can be returned`(format: ArchiveFormat)
-    throws
-  {
+  func `a bundle of similar records is read back, and can return`(format: ArchiveFormat) throws {
     let issued = try alike()
     let path = try pack(issued, format)
     // Deflate cannot compress text across pages to a two-hundredth.

@@ -53,9 +53,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store that lacks its last bytes is rejected, regardless of their content`(
-    platform: Platform
-  ) throws {
+  func `a store without its last bytes is rejected, whatever they are`(platform: Platform) throws {
     let whole = try issued(platform)
     try #require(whole.count % 4096 == 0)
     #expect(try refusal(whole) == nil)

@@ -29,9 +29,7 @@ import Testing
   }
 
   @Test(arguments: Array(195...255))
-  func `a store with a name of any length is taken with its log, stored and removed`(length: Int)
-    throws
-  {
+  func `a store of any name length is taken with its log, stored and removed`(length: Int) throws {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     let hasLog = length <= 251
@@ -214,9 +212,7 @@ import Testing
     ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
     ("created INTEGER", "created INTEGER\u{200B}"),
   ])
-  func `a character outside ASCII is neither white space nor a letter`(text: String, other: String)
-    throws
-  {
+  func `characters outside ASCII are neither space nor letter`(text: String, other: String) throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

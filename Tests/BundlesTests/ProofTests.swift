@@ -99,9 +99,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store whose WAL was checkpointed, or that was exported, is validated`(platform: Platform)
-    throws
-  {
+  func `a checkpointed store and an exported one are validated`(platform: Platform) throws {
     let issued = try Issued(platform)
     let device = try Connection(issued.storePath)
     try device.execute("PRAGMA journal_mode = WAL")

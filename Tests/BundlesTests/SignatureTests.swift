@@ -30,9 +30,7 @@ import Testing
   }
 
   @Test(arguments: SigningAlgorithm.allCases)
-  func `every changed bit of a manifest and of its signature is refused`(
-    _ algorithm: SigningAlgorithm
-  ) throws {
+  func `a changed bit of manifest or signature is refused`(_ algorithm: SigningAlgorithm) throws {
     let issued = try Issued(.ios)
     let manifest = issued.manifest.bytes
     let key = try SigningKey.generate(algorithm)
@@ -61,9 +59,7 @@ import Testing
   @Test(
     .enabled(if: ForeignSSHKeygen.isThere, "ssh-keygen is missing: make deps-test"),
     arguments: SigningAlgorithm.allCases)
-  func `ssh-keygen accepts the same signatures, and refuses the same changes`(
-    _ algorithm: SigningAlgorithm
-  ) throws {
+  func `ssh-keygen accepts and refuses the same signatures`(_ algorithm: SigningAlgorithm) throws {
     let key = try SigningKey.generate(algorithm)
     let (allowed, file) = (directory.file("allowed_signers"), directory.file("manifest.json"))
     try DurableFile.write(Array("attache \(key.publicKey.line)\n".utf8), to: allowed)

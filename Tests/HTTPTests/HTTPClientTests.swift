@@ -54,9 +54,7 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `a response truncated at any byte is never accepted`(name: String, bytes: [UInt8])
-    async throws
-  {
+  func `a response cut at any byte is never accepted`(name: String, bytes: [UInt8]) async throws {
     let server = RawServer { connection, _ in Array(bytes[..<min(connection, bytes.count)]) }
     let client = try HTTPClient()
     // The last byte after the last chunk has no content: the body is complete without it.

@@ -116,9 +116,7 @@ import Testing
     #expect(try await served.send("GET", "/limits").outcome == "401 INVALID_SESSION_ID")
   }
 
-  @Test func `an upsert finds a contact by its email, though it is not an external id`()
-    async throws
-  {
+  @Test func `an upsert finds a contact by its email, which is not an external id`() async throws {
     func upsert(_ name: String) async throws -> HTTPResponse {
       try await served.send(
         "PATCH", "/composite/sobjects/Contact/Email",

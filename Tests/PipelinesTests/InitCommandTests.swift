@@ -195,9 +195,7 @@ import Testing
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
 
-  @Test func `at a terminal, init asks for missing values, and repeats the question if necessary`()
-    async throws
-  {
+  @Test func `at a terminal, init asks for missing values, again if necessary`() async throws {
     let key = world.directory.file("jwt.key")
     let answers = [
       "jtw", "jwt", key + ".pub", key, "ada", "ada@example.com", "", "Account; Contact",

@@ -40,9 +40,7 @@ import Testing
   ]
 
   @Test(arguments: inputs.indices, ["pipe", "device"])
-  func `a pipe or device named as a file is refused by its kind`(index: Int, kind: String)
-    async throws
-  {
+  func `a pipe or device named as file is refused by kind`(index: Int, kind: String) async throws {
     let (name, words) = Self.inputs[index]
     let path = directory.file(name)
     try Files.remove(path)

@@ -32,9 +32,7 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `every command that contacts the org exits with the same status`(_ answer: Answer)
-    async throws
-  {
+  func `every command that contacts the org exits with one status`(_ answer: Answer) async throws {
     let scene = try UndoScene()
     let world = scene.world
     let phone = try await scene.phone()

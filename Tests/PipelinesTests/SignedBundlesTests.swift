@@ -138,9 +138,7 @@ import Testing
   }
 
   @Test(arguments: ["file", "env", "an RSA key", "a key for all"])
-  func `a key that cannot sign ends the run before anything is published`(
-    _ fault: String
-  ) async throws {
+  func `a key that cannot sign ends the run before any publication`(_ fault: String) async throws {
     _ = try key("sign.key")
     let world = try World { text in
       fault == "env"

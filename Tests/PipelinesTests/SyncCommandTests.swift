@@ -122,9 +122,7 @@ import Testing
 
   /// JavaScript cuts text inside the surrogate pair of an emoji.
   @Test(arguments: Platform.allCases)
-  func `an unpaired surrogate is sent, and bad JSON stops no other edit`(_ platform: Platform)
-    throws
-  {
+  func `an unpaired surrogate is sent, bad JSON stops no other edit`(_ platform: Platform) throws {
     let scene = try SyncScene()
     try scene.prime("accounts", platform)
     let ids = try scene.ownIDs("accounts", "Account")

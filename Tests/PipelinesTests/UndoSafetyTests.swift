@@ -228,9 +228,7 @@ import Testing
 
   // MARK: refusals
 
-  @Test func `an unknown name and a run that cannot be undone each get a one-sentence message`()
-    async throws
-  {
+  @Test func `an unknown name and a run without undo get one-sentence messages`() async throws {
     let (_, _, run) = try await sent()
     func refusal(_ run: String, _ edits: [Int64] = []) -> PipelineError? {
       #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }

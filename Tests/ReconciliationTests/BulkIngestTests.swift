@@ -205,9 +205,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `an unanswered job creation falls back to requests, and is reported`(_ isMade: Bool)
-    async throws
-  {
+  func `an unanswered job is replaced by requests, and reported`(_ isMade: Bool) async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: isMade))
     let summary = try await day.run()

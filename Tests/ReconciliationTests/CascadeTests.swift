@@ -143,9 +143,7 @@ struct CascadeTests {
   }
 
   @Test(arguments: [ReconcileOptions.DeviceConflicts.firstWins, .lastWins])
-  func `a policy decides which of the two is sent`(_ policy: ReconcileOptions.DeviceConflicts)
-    async throws
-  {
+  func `a policy decides which is sent`(_ policy: ReconcileOptions.DeviceConflicts) async throws {
     day.options.deviceConflicts = policy
     try handBack(try deletion(), true, false)
     try handBack(try edit(.changesDetail), false, false)

@@ -84,9 +84,7 @@ struct DeathTests {
     #expect(several.requests == one.requests)
   }
 
-  @Test func `a run interrupted with concurrent requests ends like an uninterrupted one`()
-    async throws
-  {
+  @Test func `a run interrupted with concurrent requests ends like a whole one`() async throws {
     let whole = try await Self.whole(1)
     for nth in 1...whole.requests {
       let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)

@@ -71,9 +71,7 @@ struct DecisionCourseTests {
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Lovelace'") == 1)
   }
 
-  @Test func `an unconfirmed create is decided although its device has returned again`()
-    async throws
-  {
+  @Test func `an unconfirmed create is decided although its device returned again`() async throws {
     for decision in ["record", "device", "discard"] {
       let day = try FieldDay()
       let (edit, other) = try await doubted(day)
@@ -121,9 +119,7 @@ struct DecisionCourseTests {
     }
   }
 
-  @Test func `the chosen record is reported when the decision is applied, not before`()
-    async throws
-  {
+  @Test func `a chosen record is reported when the decision is applied, not before`() async throws {
     day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
     let (ours, own) = try await twins(day)
     try decide(day, 2, .record(own))

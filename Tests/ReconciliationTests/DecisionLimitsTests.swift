@@ -44,9 +44,7 @@ struct DecisionLimitsTests {
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
   }
 
-  @Test func `an allowed upsert shows the values that it overwrites, and overwrites no others`()
-    async throws
-  {
+  @Test func `an allowed upsert shows what it overwrites, and overwrites no more`() async throws {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     try upsert()
     #expect(day.verdicts(try await day.run()) == "not permitted 1")

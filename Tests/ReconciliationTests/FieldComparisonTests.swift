@@ -342,9 +342,7 @@ struct FieldComparisonTests {
   @Test(arguments: [
     ("a", "a "), ("001000000000001", "001000000000001AAA"), (old, "2026-01-01T00:00:00Z"),
   ])
-  func `a text written differently is edited, even if the org sees no difference`(
-    _ was: String, _ now: String
-  ) {
+  func `another text is an edit, even if the org sees no difference`(_ was: String, _ now: String) {
     let comparison = FieldComparison(
       device: ["A": .string(now)],
       base: MergeBase(modificationDate: nil, fields: ["A": .string(was)]),

@@ -30,9 +30,7 @@ struct InFlightTests {
   }
 
   @Test(arguments: [RequestKind.describe, .retrieve, .composite])
-  func `the maximum number of concurrent requests is used and not exceeded`(_ kind: RequestKind)
-    async throws
-  {
+  func `all allowed concurrent requests are used, and no more`(_ kind: RequestKind) async throws {
     let day = try day(inFlight: 3)
     let gate = RequestGate(3)
     day.server.faults.add(

@@ -55,9 +55,7 @@ struct LedgerDatabaseTests {
   @Test(
     arguments: [(99, "newer"), (LedgerSchema.version - 1, "older"), (1, "older")]
       as [(Int64, String)])
-  func `a ledger of another version is refused with its version`(
-    version: Int64, word: String
-  ) throws {
+  func `another version's ledger is refused with its version`(version: Int64, word: String) throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")
     try LedgerDatabase(path: path).close()

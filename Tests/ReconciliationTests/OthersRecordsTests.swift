@@ -209,9 +209,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `edits before a duplicate is decided go into the chosen record`(
-    _ takesOurs: Bool
-  ) async throws {
+  func `edits made before a decision go into the chosen record`(_ takesOurs: Bool) async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")

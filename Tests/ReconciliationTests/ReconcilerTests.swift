@@ -290,9 +290,7 @@ struct ReconcilerTests {
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
-  @Test func `a record created by the integration user belongs to the snapshot's user`()
-    async throws
-  {
+  @Test func `records made by the integration user belong to the snapshot's user`() async throws {
     day.options.sendAs = .integration
     #expect(try await day.verdicts([day.account("local_1", ["Name": "New"])]) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE OwnerId = '\(day.ada.id)'") == 1)

@@ -58,9 +58,7 @@ struct ReconciliationRulesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
   }
 
-  @Test func `a later return without the row leaves an unconfirmed edit to be resolved`()
-    async throws
-  {
+  @Test func `a later return lacking the row leaves an unconfirmed edit to resolve`() async throws {
     day.options.quietWindowSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))

@@ -83,9 +83,7 @@ struct ReplacedEditsTests {
     return day
   }
 
-  @Test func `an edit in one soup after reading another soup's write does not conflict`()
-    async throws
-  {
+  @Test func `an edit in one soup after reading another's write does not conflict`() async throws {
     let day = try soups()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit]) == "updated 1")

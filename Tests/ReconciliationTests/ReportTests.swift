@@ -82,9 +82,7 @@ struct ReportTests {
     }
   }
 
-  @Test func `record data never becomes markup, a formula or a change of text direction`()
-    async throws
-  {
+  @Test func `data never becomes markup, a formula or a change of text direction`() async throws {
     let model = try Self.model(try await Self.day())
     let page = try Self.text(HTMLReport.self, model)
     #expect(page.contains("Acme &lt;b&gt;Bold&lt;/b&gt;"))

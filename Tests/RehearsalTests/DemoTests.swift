@@ -95,9 +95,7 @@ import Testing
   }
 
   @Test(arguments: [".", "snapshots", "snapshots/demo", "snapshots/demo/inner"])
-  func `a scratch directory inside the data, or around them, is refused`(_ name: String)
-    async throws
-  {
+  func `a scratch directory inside or around the data is refused`(_ name: String) async throws {
     let directory = TemporaryDirectory("demo")
     // The outer one first: the inner one is nothing that a demo did not make.
     for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {

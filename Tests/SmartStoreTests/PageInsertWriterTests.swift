@@ -141,9 +141,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `loads of two soups take turns in one file, concurrently with SQLite`(_ platform: Platform)
-    throws
-  {
+  func `loads of two soups take turns in one file, and with SQLite`(_ platform: Platform) throws {
     let tests = [try TestStore(platform), try TestStore(platform)]
     for (test, method) in zip(tests, [BulkLoader.Method.pages, .statements]) {
       var day = Day(5)

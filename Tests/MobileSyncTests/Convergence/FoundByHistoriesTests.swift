@@ -76,9 +76,7 @@ import Testing
   static let upserts = [SyncUpTarget(), SyncUpTarget(externalIdFieldName: "External_Id__c")]
 
   @Test(arguments: upserts)
-  func `a create without a response and its fetched record become one element`(
-    _ target: SyncUpTarget
-  ) async throws {
+  func `a lost create and its fetched record become one`(_ target: SyncUpTarget) async throws {
     let store = try await ManagedStore()
     try await twins(target, store)
     try await store.manager.reSync(named: "up").finish()

@@ -48,9 +48,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `their elements are never ghosts, and a rerun writes nothing`(_ platform: Platform)
-    async throws
-  {
+  func `they are never ghosts, and a rerun writes nothing`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     for (target, soup) in [
       (

@@ -155,9 +155,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `records fetched by another sync are refetched, however old`(_ platform: Platform)
-    async throws
-  {
+  func `records of another sync are refetched, however old`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     for id in ids { try store.org.update("Account", id, ["Site": "here"]) }
     let mru = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))

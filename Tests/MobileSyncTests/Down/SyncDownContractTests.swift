@@ -130,9 +130,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `the next run catches up on an interrupted one`(
-    _ kind: DownKind, _ sink: DownSink
-  ) async throws {
+  func `the next run resumes an interrupted one`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))
     var ids = try world.org.makeAccounts(7, name: "Acme")
     for place in 1...6 {

@@ -22,9 +22,7 @@ import Testing
 
   // SDK: testCreateGetDeleteSyncDownById (15), testCreateGetDeleteSyncUpById (17)
   @Test(arguments: Platform.allCases, SyncType.allCases)
-  func `a sync is found by its id until it is deleted`(
-    _ platform: Platform, _ type: SyncType
-  ) async throws {
+  func `a sync is found by id until deleted`(_ platform: Platform, _ type: SyncType) async throws {
     let store = try await ManagedStore(platform)
     let manager = store.manager
     let state = try await create(type, manager, nil)

@@ -177,9 +177,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that changes after its page was read arrives with the next run`()
-    async throws
-  {
+  @Test func `a record that changes after its page was read arrives next time`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,

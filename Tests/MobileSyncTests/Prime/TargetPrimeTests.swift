@@ -221,9 +221,7 @@ import Testing
     return (parents, children)
   }
 
-  @Test func `families go into both soups of both platforms, and their ghosts are removed`()
-    async throws
-  {
+  @Test func `families are in both soups of both platforms, without their ghosts`() async throws {
     let (parents, children) = try Self.families(org)
     let snapshot = Self.snapshot(org, Self.down("families", Self.family, into: "accounts"))
     let first = try await snapshot.prime()

@@ -246,9 +246,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `existing children of a lookup get the id of a recreated parent`(
-    _ platform: Platform
-  ) async throws {
+  func `children of a lookup get the id of a recreated parent`(_ platform: Platform) async throws {
     let (store, parent, children) = try await withSubsidiaries(platform)
     try store.org.delete(parent)
     try store.org.delete(children[1])

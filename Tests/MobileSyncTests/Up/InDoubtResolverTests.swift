@@ -164,9 +164,7 @@ struct InDoubtResolverTests {
     #expect(try await found(create) == "created \(second)")
   }
 
-  @Test func `a found record may belong only to another create of the same object and sender`()
-    async throws
-  {
+  @Test func `a found record may belong to a create of the same object and sender`() async throws {
     let create = write(.create, ["Name": "A", "Phone": "1"])
     let same = write(.create, ["Name": "B", "Phone": "2"])
     let elses = write(.create, ["Name": "B", "Phone": "2"], by: office)

@@ -4,9 +4,7 @@ import Testing
 /// Where sync ups are safer than the SDK's: one test for each row of docs/differences.md.
 @Suite struct SyncUpDifferenceTests {
   @Test(arguments: UpCase.kinds)
-  func `an error that names fields concerns the reference, not the record`(
-    _ up: UpCase
-  ) async throws {
+  func `an error with fields concerns the reference, not the record`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let account = try store.org.make("Account", ["Name": "A"])
     let contact = try store.org.make("Contact", ["LastName": "L", "AccountId": .string(account)])
@@ -100,9 +98,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a modification date that cannot be read skips the record with that reason`(
-    _ up: UpCase
-  ) async throws {
+  func `an unreadable date skips the record with that reason`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(2)
     try await store.edit(ids) { $0["Changed__c"] = "2024-01-01T00:00:00.000+0000" }
@@ -266,9 +262,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a record that could not be recreated stays an update with the org's message`(
-    _ up: UpCase
-  ) async throws {
+  func `a record not recreated stays an update with the org's message`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(1)
     try await store.edit(ids) { $0["Name"] = "" }

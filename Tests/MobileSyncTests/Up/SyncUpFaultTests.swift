@@ -20,9 +20,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.all)
-  func `an edit of the app while a change is in transit stays, and remains to be sent`(
-    _ up: UpCase
-  ) async throws {
+  func `an edit made while a change is in transit remains to be sent`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     // An update: the new content is based on our prior write, so it does not conflict.
     let id = try await store.syncedAccounts(2)[0]

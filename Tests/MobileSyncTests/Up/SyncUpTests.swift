@@ -159,9 +159,7 @@ import Testing
     #expect(try store.accountCount() == count)
   }
 
-  @Test func `a sync up that identifies records by an external id fails before sending`()
-    async throws
-  {
+  @Test func `a sync up that finds records by an external id fails before sending`() async throws {
     let store = try await ManagedStore()
     try await store.createAccounts(["A"])
     let target = SyncUpTarget(fields: TargetFields(idFieldName: "AccountNumber"))
