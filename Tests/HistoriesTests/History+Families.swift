@@ -69,8 +69,7 @@ extension History {
     case .beside:
       let other = random.below(3)
       let soup = 2
-      let edit = Step.edit(
-        phone: other, soup: soup, pick: pick, field: random.below(100), .boolean)
+      let edit = Step.edit(phone: other, soup: soup, pick: pick, field: random.below(100), .boolean)
       let both = [Step.createOver(phone: phone, pick: pick), edit]
       return (random.chance(50) ? both : both.reversed())
         + [.returnStore(phone: phone), .returnStore(phone: other), .run(.reconcile, nil)]
@@ -114,8 +113,7 @@ extension History {
   private static func late(_ random: inout HistoryRandom, _ phone: Int, _ pick: Int) -> [Step] {
     func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
     let soup = random.pick([0, 0, 2])
-    let edit = Step.edit(
-      phone: phone, soup: soup, pick: pick, field: random.below(100), .boolean)
+    let edit = Step.edit(phone: phone, soup: soup, pick: pick, field: random.below(100), .boolean)
     let first = random.pick(
       weighted: [
         (5, edit), (3, .create(phone: phone, soup: soup, .boolean)),

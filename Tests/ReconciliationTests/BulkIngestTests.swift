@@ -175,13 +175,8 @@ struct BulkIngestTests {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
     try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
-    let (moved, admin) = (ids[2], day.admin)
-    day.server.faults.add(
-      .kind(.bulkCreate),
-      .mutate { org in
-        try org.moveClock(by: 5000)
-        _ = org.update("Account", id: moved, ["Phone": "office"], as: admin)
-      })
+    let moved = ids[2]
+    day.server.faults.add(.kind(.bulkCreate), .update(moved, ["Phone": "office"], after: 5000))
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "conflict 1, updated 4")
     #expect(try day.record("Account", moved)["Phone"] == "office")

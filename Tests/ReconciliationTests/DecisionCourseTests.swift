@@ -155,9 +155,7 @@ struct DecisionCourseTests {
     let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
     day.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
-    day.server.faults.add(
-      .kind(.collectionUpdate),
-      .mutate { org in _ = org.update("Account", id: id, ["Phone": "office"], as: admin) })
+    day.server.faults.add(.kind(.collectionUpdate), .update(id, ["Phone": "office"]))
     #expect(try await day.verdicts([edit], handback: 1) == "conflict 1")
     #expect(try await day.verdicts([], handback: 2) == "superseded 1")
     day.server.deliverHeld()

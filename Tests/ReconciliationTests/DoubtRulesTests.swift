@@ -15,12 +15,9 @@ struct DoubtRulesTests {
     day.options.conditionalUpdates = false
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])], handback: 1)
-    let admin = day.admin
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
     // The first retrieve reads the record, the second looks up the write.
-    day.server.faults.add(
-      .kind(.retrieve), nth: 2, times: 1,
-      .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
+    day.server.faults.add(.kind(.retrieve), nth: 2, times: 1, .update(id, fields))
     return (id, day.verdicts(try await day.run()))
   }
 

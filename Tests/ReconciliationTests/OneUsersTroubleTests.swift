@@ -160,13 +160,11 @@ struct OneUsersTroubleTests {
     ])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
-    let admin = day.admin
     day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
     // The record is gone when the write without an answer is looked up, and the query about it
     // fails.
     let all = FaultMatch(pathPrefix: "/services/data/v66.0/queryAll")
-    day.server.faults.add(
-      all, .mutate { org in _ = org.delete("Site_Visit__c", id: visit, as: admin) })
+    day.server.faults.add(all, .delete(visit))
     day.server.faults.add(
       all, nth: 2, .status(400, code: "INVALID_FIELD", message: "no such field"))
     let summary = try await day.run()

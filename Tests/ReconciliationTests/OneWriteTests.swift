@@ -86,10 +86,7 @@ struct OneWriteTests {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     // The second retrieve reads back the written records.
-    let admin = day.admin
-    day.server.faults.add(
-      .kind(.retrieve), nth: 2, times: 1,
-      .mutate { org in _ = org.update("Account", id: id, ["Industry": "Energy"], as: admin) })
+    day.server.faults.add(.kind(.retrieve), nth: 2, times: 1, .update(id, ["Industry": "Energy"]))
     #expect(day.verdicts(try await day.run()) == "updated 1")
     try day.handBack([try day.edited(account: id, ["Phone": "3"])], stamp: "next generation")
     #expect(day.verdicts(try await day.run()) == "updated 1")

@@ -11,10 +11,7 @@ import Testing
 struct OwnWritesTests {
   /// Another user changes a record after an edit of it was sent, before it is read back.
   private func comesBetween(_ day: FieldDay, _ id: String, _ fields: JSONObject) {
-    let admin = day.admin
-    day.server.faults.add(
-      .kind(.retrieve), nth: 2, times: 1,
-      .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
+    day.server.faults.add(.kind(.retrieve), nth: 2, times: 1, .update(id, fields))
   }
 
   @Test func `a field that a write did not send was not issued to its device`() async throws {

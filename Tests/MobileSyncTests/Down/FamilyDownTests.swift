@@ -86,11 +86,7 @@ import Testing
     let body =
       "{\"totalSize\":2,\"done\":true,\"records\":["
       + "\(family(families[0], isDone: false)),\(family(families[1], isDone: true))]}"
-    store.org.server.faults.add(
-      .kind(.query),
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))))
+    store.org.server.faults.add(.kind(.query), .respond(.json(body)))
     _ = try await store.manager.cleanResyncGhosts(id: run.syncID)
     var left = families
     left[1].children = [families[1].children[0]]
@@ -139,11 +135,7 @@ import Testing
   @Test func `announced parents that do not arrive are an error`() async throws {
     let (store, families) = try await ManagedStore.with(families: 3, children: 1)
     let body = #"{"totalSize":3,"done":true,"records":[]}"#
-    store.org.server.faults.add(
-      .kind(.query),
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))))
+    store.org.server.faults.add(.kind(.query), .respond(.json(body)))
     let error = await #expect(throws: SyncError.self) {
       try await store.syncFamilies(.accounts(families))
     }
@@ -283,11 +275,7 @@ import Testing
     let parent =
       #"{"attributes":{"type":"Account"},"Id":"\#(family.id)",\#(date),"Contacts":\#(children)}"#
     let page = #"{"totalSize":1,"done":true,"records":[\#(parent)]}"#
-    store.org.server.faults.add(
-      .kind(.query),
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))))
+    store.org.server.faults.add(.kind(.query), .respond(.json(page)))
     let run = try await store.syncFamilies(.accounts())
     #expect(await run.report.warnings.count == 1)
     #expect(await run.lastState.maxTimeStamp == -1)

@@ -82,12 +82,7 @@ import Testing
 
   @Test func `a record that arrives twice is stored once, with its last values`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
-    store.org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        _ = served.update("Account", id: ids[3], ["Name": "moved"], as: admin)
-      })
+    store.org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[3], ["Name": "moved"]))
     for _ in 0..<2 {
       let sync = try await store.manager.syncStatus(named: "down")
       let run =

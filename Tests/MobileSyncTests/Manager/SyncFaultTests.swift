@@ -105,10 +105,7 @@ import Testing
     let (store, _, target) = try await paged(450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"],
-          body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
+      .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
     let run = try await store.manager.syncDown(.soql(target))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .incomplete)
@@ -161,12 +158,7 @@ import Testing
   @Test func `a record that changes while its page is in transit loses no other`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        try served.moveClock(by: 3_600_000)
-        _ = served.update("Account", id: ids[399], ["Name": "moved"], as: admin)
-      })
+      .kind(.queryMore), nth: 1, .update(ids[399], ["Name": "moved"], after: 3_600_000))
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2, .status(400, code: "UNKNOWN", message: "no"))
     let run = try await store.manager.syncDown(

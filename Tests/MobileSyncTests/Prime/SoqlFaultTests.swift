@@ -51,10 +51,7 @@ import Testing
     let (org, _, snapshot) = try paged(450)
     org.server.faults.add(
       .kind(.queryMore), nth: 2,
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"],
-          body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
+      .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.code == .incomplete)
     #expect(error?.description.contains("400 of 450 records arrived") == true)
@@ -70,12 +67,7 @@ import Testing
 
   @Test func `a record that changes while read is stored once, with its last state`() async throws {
     let (org, ids, snapshot) = try paged(450)
-    org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        _ = served.update("Account", id: ids[3], ["Name": "moved"], as: admin)
-      })
+    org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[3], ["Name": "moved"]))
     try await snapshot.prime()
     try await snapshot.prime()
     let names = try snapshot.column("Name", of: "accounts")
@@ -121,12 +113,7 @@ import Testing
     for (record, words) in [
       (#"{"Name":"without id"}"#, "neither text nor a number at \"Id\""), ("{\"Id\" 5}", "page"),
     ] {
-      org.server.faults.add(
-        .kind(.queryMore), nth: 3,
-        .respond(
-          .init(
-            status: 200, headers: ["Content-Type": "application/json"],
-            body: Array((head + record + "]}").utf8))))
+      org.server.faults.add(.kind(.queryMore), nth: 3, .respond(.json(head + record + "]}")))
       let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
       #expect(error?.syncName == "down")
       #expect(error?.description.contains("accounts") == true)
@@ -145,12 +132,7 @@ import Testing
 
   @Test func `a locator lost after a page whose last record changed loses none`() async throws {
     let (org, ids, snapshot) = try paged(650)
-    org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        _ = served.update("Account", id: ids[399], ["Name": "moved"], as: admin)
-      })
+    org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[399], ["Name": "moved"]))
     org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.total) == [650])

@@ -186,14 +186,7 @@ import Testing
     let snapshot = try await snapshot(org).primed()
     snapshot.listIDs = ["userstore/down"]
     org.server.faults.add(.kind(.query), nth: 2, .shortPage(records: 200))
-    org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      expires
-        ? .expireCursors
-        : .mutate { served in
-          guard let admin = served.user(named: "admin@example.com") else { return }
-          _ = served.delete(nil, id: ids[449], as: admin)
-        })
+    org.server.faults.add(.kind(.queryMore), nth: 1, expires ? .expireCursors : .delete(ids[449]))
     let outcome = try await snapshot.prime()
     #expect(outcome.listed == ["userstore/down"])
     #expect(try snapshot.column("Id", of: "accounts").count == (expires ? 450 : 449))

@@ -120,11 +120,7 @@ import Testing
     try store.org.delete(child)
     // Before the second round another user deletes the parent too.
     let parent = families[0].id
-    store.org.server.faults.add(
-      .kind(.composite), nth: 2,
-      .mutate { org in
-        _ = org.delete(nil, id: parent, as: try #require(org.user(named: "admin@example.com")))
-      })
+    store.org.server.faults.add(.kind(.composite), nth: 2, .delete(parent))
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
     #expect(state.status == .done)
     #expect(composites(store) == 2)
@@ -363,13 +359,7 @@ import Testing
     let families = try await syncedFamilies(store, 1, children: 1)
     let id = families[0].id
     try await store.rename([id])
-    store.org.server.faults.add(
-      .kind(.composite),
-      .mutate { org in
-        _ = org.update(
-          "Account", id: id, ["Name": "remote"],
-          as: try #require(org.user(named: "admin@example.com")))
-      })
+    store.org.server.faults.add(.kind(.composite), .update(id, ["Name": "remote"]))
     let (_, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
     #expect(report.outcomes[id] == .left(.changedOnServer))
     #expect(try store.server("Account", "Name", of: id) == "remote")

@@ -17,12 +17,7 @@ import Testing
     let family = try await family(store)
     try await store.edit([family.id]) { $0["Name"] = "local" }
     try await store.edit(family.children, of: "contacts") { $0["LastName"] = "local" }
-    store.org.server.faults.add(
-      .kind(.composite),
-      .mutate { org in
-        guard let admin = org.user(named: "admin@example.com") else { return }
-        _ = org.delete(nil, id: family.id, as: admin)
-      })
+    store.org.server.faults.add(.kind(.composite), .delete(family.id))
     let end = try await store.up(.accounts(), mode, fields: nil)
     #expect(try store.accountCount() == (mode == .overwrite ? 1 : 0))
     if mode == .leaveIfChanged {
