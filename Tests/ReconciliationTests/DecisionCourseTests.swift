@@ -152,7 +152,7 @@ struct DecisionCourseTests {
   @Test func `an edit discarded by its device that arrives late needs a decision`() async throws {
     day.options.quietWindowSeconds = 900
     day.options.conditionalUpdates = false
-    let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
+    let id = try day.make("Account", ["Name": "Mill", "Phone": "0"])
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])
     day.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
     day.server.faults.add(.kind(.collectionUpdate), .update(id, ["Phone": "office"]))
