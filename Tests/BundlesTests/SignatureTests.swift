@@ -173,21 +173,20 @@ import Testing
     #expect(refusal(signature, by: signers, namespace: "file") == nil)
   }
 
-  @Test(
-    arguments: [
-      ("attache", "has no key"), ("attache namespaces=\"a\"", "has no key"),
-      ("attache KE KEY", "has an unknown option KE"),
-      ("attache ecdsa-sha2-nistp256 AAAA", "has a damaged key"),
-      ("attache ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAAQA=", "has a damaged key"),
-      ("attache colour=\"x\" KEY", "has an unknown option colour=\"x\""),
-      ("attache namespaces= KEY", "has an unknown option namespaces="),
-      ("attache valid-after=\"2026\" KEY", "has the time 2026, which is not YYYYMMDD[HHMM[SS]]Z"),
-      ("attache valid-after=\"20261399Z\" KEY", "has the time 20261399Z, which does not exist"),
-      (
-        "attache valid-after=\"20260131\" KEY",
-        "has the time 20260131, which depends on the time zone: write 20260131Z"
-      ),
-    ])
+  @Test(arguments: [
+    ("attache", "has no key"), ("attache namespaces=\"a\"", "has no key"),
+    ("attache KE KEY", "has an unknown option KE"),
+    ("attache ecdsa-sha2-nistp256 AAAA", "has a damaged key"),
+    ("attache ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAAQA=", "has a damaged key"),
+    ("attache colour=\"x\" KEY", "has an unknown option colour=\"x\""),
+    ("attache namespaces= KEY", "has an unknown option namespaces="),
+    ("attache valid-after=\"2026\" KEY", "has the time 2026, which is not YYYYMMDD[HHMM[SS]]Z"),
+    ("attache valid-after=\"20261399Z\" KEY", "has the time 20261399Z, which does not exist"),
+    (
+      "attache valid-after=\"20260131\" KEY",
+      "has the time 20260131, which depends on the time zone: write 20260131Z"
+    ),
+  ])
   func `an unreadable line is reported with its number`(line: String, message: String) throws {
     let key = try SigningKey.generate(.p256)
     let text = "# a remark\n" + line.replacing("KEY", with: key.publicKey.line)

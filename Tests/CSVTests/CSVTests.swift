@@ -28,11 +28,10 @@ import Testing
     for piece in [1, 2, 3, .max] { #expect(try read(text, piece: piece) == expected) }
   }
 
-  @Test(
-    arguments: [
-      ("a\n\"b\nc", "line 2: the quote opened here is never closed"),
-      ("\"a\"b\n", "line 1: data follows the closing quote of a field"),
-    ])
+  @Test(arguments: [
+    ("a\n\"b\nc", "line 2: the quote opened here is never closed"),
+    ("\"a\"b\n", "line 1: data follows the closing quote of a field"),
+  ])
   func `an invalid row is an error with its line`(text: String, expected: String) {
     let error = #expect(throws: CSVError.self) { try read(text) }
     #expect(error?.description == expected)

@@ -46,15 +46,14 @@ import Testing
     #expect(JSONNode.read(Array(commas.utf8)).faults.count == 100)
   }
 
-  @Test(
-    arguments: [
-      ("{“a”: “b”}", "{\"a\":\"b\"}"), ("{'a': 'b',}", "{\"a\":\"b\"}"),
-      ("{a: b}", "{\"a\":\"b\"}"), ("{\"a\": \"x\n  y\"}", "{\"a\":\"x y\"}"),
-      ("{\"a\": \"x,\n\"b\": 1}", "{\"a\":\"x\",\"b\":1}"), ("{“a: “b”}", "{\"a\":\"b\"}"),
-      ("{\"a\": \"b”}", "{\"a\":\"b\"}"), ("{\"a\" = 1; \"b\": 2}", "{\"a\":1,\"b\":2}"),
-      ("[1 /* one */, 2] # end", "[1,2]"), ("{\"a\": \"say “hi”\"}", "{\"a\":\"say “hi”\"}"),
-      ("[None, TRUE, 01]", "[\"None\",true,0]"),
-    ])
+  @Test(arguments: [
+    ("{“a”: “b”}", "{\"a\":\"b\"}"), ("{'a': 'b',}", "{\"a\":\"b\"}"),
+    ("{a: b}", "{\"a\":\"b\"}"), ("{\"a\": \"x\n  y\"}", "{\"a\":\"x y\"}"),
+    ("{\"a\": \"x,\n\"b\": 1}", "{\"a\":\"x\",\"b\":1}"), ("{“a: “b”}", "{\"a\":\"b\"}"),
+    ("{\"a\": \"b”}", "{\"a\":\"b\"}"), ("{\"a\" = 1; \"b\": 2}", "{\"a\":1,\"b\":2}"),
+    ("[1 /* one */, 2] # end", "[1,2]"), ("{\"a\": \"say “hi”\"}", "{\"a\":\"say “hi”\"}"),
+    ("[None, TRUE, 01]", "[\"None\",true,0]"),
+  ])
   func `common mistakes are read as they were meant`(text: String, meant: String) throws {
     #expect(try #require(JSONNode.read(Array(text.utf8)).node).value.text == meant)
   }

@@ -83,11 +83,10 @@ import Testing
     #expect(try await run(.reconcile).verdicts == [.deletedOnServer: 1])
   }
 
-  @Test(
-    arguments: [
-      ("text/html", "<html>"), ("application/json", #"[{"Id":"001"},{"Id":]"#),
-      ("application/json", #"{"a":1}"#),
-    ])
+  @Test(arguments: [
+    ("text/html", "<html>"), ("application/json", #"[{"Id":"001"},{"Id":]"#),
+    ("application/json", #"{"a":1}"#),
+  ])
   func `a user whose org returns only HTML pages makes the status try again later`(
     type: String, body: String
   ) async throws {

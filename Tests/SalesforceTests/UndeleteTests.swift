@@ -100,15 +100,14 @@ import Testing
     #expect(scripted.tokenRequests.count == 2)
   }
 
-  @Test(
-    arguments: [
-      ("sf:REQUEST_LIMIT_EXCEEDED", OrgError.Kind.limit, false, 1),
-      ("sf:API_DISABLED_FOR_ORG", .permission, false, 1),
-      ("sf:EXCEEDED_ID_LIMIT", .refused("EXCEEDED_ID_LIMIT"), false, 1),
-      ("soapenv:Client", .refused("Client"), false, 1),
-      ("sf:UNKNOWN_EXCEPTION", .unreachable, true, 1),
-      ("sf:SERVER_UNAVAILABLE", .unreachable, true, 1),
-    ])
+  @Test(arguments: [
+    ("sf:REQUEST_LIMIT_EXCEEDED", OrgError.Kind.limit, false, 1),
+    ("sf:API_DISABLED_FOR_ORG", .permission, false, 1),
+    ("sf:EXCEEDED_ID_LIMIT", .refused("EXCEEDED_ID_LIMIT"), false, 1),
+    ("soapenv:Client", .refused("Client"), false, 1),
+    ("sf:UNKNOWN_EXCEPTION", .unreachable, true, 1),
+    ("sf:SERVER_UNAVAILABLE", .unreachable, true, 1),
+  ])
   func `a fault is decided by its code, and a possibly executed call is never repeated`(
     _ code: String, _ kind: OrgError.Kind, _ isAmbiguous: Bool, _ calls: Int
   ) async throws {
