@@ -47,7 +47,7 @@ package enum DecisionRule {
     case .duplicateCreated: kinds = [.record, .discard, .retry]
     case .notVisible, .notConfigured: kinds = [.retry, .discard]
     case .blocked: kinds = [.retry, .set, .discard]
-    case .notPermitted, .notAttempted: kinds = [.device, .retry, .discard]
+    case .exceedsUserAccess, .notAttempted: kinds = [.device, .retry, .discard]
     case .failed:
       let isRefused = subject.operation == .create && !subject.hasRecord
       kinds = isRefused ? [.set, .record, .retry, .discard] : [.set, .retry, .discard]

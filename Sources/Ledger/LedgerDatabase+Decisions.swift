@@ -137,7 +137,7 @@ extension LedgerDatabase {
   func enter(_ decision: Decision, of found: DecisionFacts, by: String, time: Int64) throws {
     try withdrawDecision(of: found.edit)
     var detail = decision.values
-    if decision.sends, found.subject.verdict == .notPermitted {
+    if decision.sends, found.subject.verdict == .exceedsUserAccess {
       detail["lifts"] = .string(found.detail.limit)
     }
     if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }

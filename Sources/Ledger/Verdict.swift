@@ -39,7 +39,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// It refers to a record that could not be sent.
   case blocked
   /// It would be sent with other permissions than its user's, and its user may not make the change.
-  case notPermitted = "not permitted"
+  case exceedsUserAccess = "exceeds user access"
   /// No sync up of the pipeline covers the soup.
   case notConfigured = "not configured"
   /// The org refused it, or it cannot be read.
@@ -58,7 +58,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       .discarded, .undone, .partlyUndone, .notUndone:
       true
     case .conflict, .deviceConflict, .duplicateCreated, .deletedOnServer, .mergedOnServer,
-      .notVisible, .blocked, .notPermitted, .notConfigured, .failed, .notAttempted, .unconfirmed:
+      .notVisible, .blocked, .exceedsUserAccess, .notConfigured, .failed, .notAttempted,
+      .unconfirmed:
       false
     }
   }
@@ -74,7 +75,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
       .discarded, .undone, .partlyUndone, .notUndone, .conflict,
       .deviceConflict, .duplicateCreated, .deletedOnServer, .mergedOnServer, .notVisible,
-      .notPermitted, .failed:
+      .exceedsUserAccess, .failed:
       false
     }
   }
@@ -85,7 +86,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
       .discarded, .undone, .partlyUndone, .notUndone, .deviceConflict,
-      .duplicateCreated, .blocked, .notPermitted, .notConfigured, .notAttempted, .unconfirmed:
+      .duplicateCreated, .blocked, .exceedsUserAccess, .notConfigured, .notAttempted, .unconfirmed:
       false
     }
   }
@@ -121,7 +122,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .partlyUndone: "Some of its changes in the org were undone; the others stay."
     case .notUndone: "Its change in the org was to be undone, and stays."
     case .blocked: "It refers to a record that did not reach the org."
-    case .notPermitted:
+    case .exceedsUserAccess:
       "It would be sent with other permissions than its user's, "
         + "and the user was not issued the record."
     case .notConfigured: "The pipeline has no sync up for it; nothing was sent."
@@ -155,7 +156,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .mergedOnServer: "Send it into the merge survivor (its ID is listed), or discard it"
     case .notVisible: "Share the record with the user and retry, or discard the edit"
     case .blocked: "Fix the record that it refers to, and the next run retries it; or discard it"
-    case .notPermitted: "Check whether the user may do this: if so, send it; otherwise discard it"
+    case .exceedsUserAccess:
+      "Check whether the user may do this: if so, send it; otherwise discard it"
     case .notConfigured: "Add a sync up for it to the pipeline file, and retry"
     case .failed: "Fix the reported error and retry, send another value, or discard the edit"
     case .notAttempted: "The next run retries it; if the reason stays, decide"

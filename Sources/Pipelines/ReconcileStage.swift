@@ -173,7 +173,7 @@ struct ReconcileStage {
     result.deviceConflicts = settings.deviceConflicts
     result.orderParentsFirst = settings.orderParentsFirst
     result.recreateDeleted = settings.recreateDeleted
-    result.quietWindowSeconds = Int64(settings.quietWindowSeconds)
+    result.unansweredWaitSeconds = Int64(settings.unansweredWaitSeconds)
     result.maxChanges.perSnapshot = settings.maxChangesPerSnapshot
     result.maxChanges.deletes.maxDeletesPercent = settings.maxDeletes.value
     result.confirmed = run.options.confirmed

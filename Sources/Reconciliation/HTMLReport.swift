@@ -17,12 +17,9 @@ package enum HTMLReport: ReportFormat {
   /// The verdicts in reading order.
   static let order: [Verdict] = [
     .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer,
-    .deletedOnServer,
-    .notVisible, .notPermitted, .blocked, .notAttempted, .notConfigured, .notUndone, .partlyUndone,
-    .undone,
-    .created,
-    .updated, .deleted, .alreadyInOrg,
-    .unchanged, .notInFieldList, .discarded, .superseded,
+    .deletedOnServer, .notVisible, .exceedsUserAccess, .blocked, .notAttempted, .notConfigured,
+    .notUndone, .partlyUndone, .undone, .created, .updated, .deleted, .alreadyInOrg, .unchanged,
+    .notInFieldList, .discarded, .superseded,
   ]
 
   /// Writes the page.

@@ -89,7 +89,8 @@ import Testing
     ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),
     ("deleted-on-server", .deletedOnServer), ("merged-on-server", .mergedOnServer),
-    ("not-visible", .notVisible), ("not-permitted", .notPermitted), ("blocked", .blocked),
+    ("not-visible", .notVisible), ("exceeds-user-access", .exceedsUserAccess),
+    ("blocked", .blocked),
     ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
@@ -107,7 +108,7 @@ import Testing
     }
     // A record is named, and an edit is discarded.
     try turn(into: .notAttempted)
-    let refused = try await decide("1", "--record", "001000000000001")
+    let refused = try await decide("1", "--match-record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
     #expect(try await decide("1", "--discard").output.contains("edit 1: "))
     #expect(try await scene.night().verdicts == [.discarded: 1])
@@ -126,7 +127,7 @@ import Testing
       (["--verdict", "conflict", "--set", "Nme=x", "--dry-run"], 3, wrong),
       (["--verdict", "conflict", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
       (["--take", "device"], 2, ""), (["1", "--take", "device", "--discard"], 2, ""),
-      (["1", "--set", "Phone"], 2, ""), (["1", "--record", "xyz"], 2, ""),
+      (["1", "--set", "Phone"], 2, ""), (["1", "--match-record", "xyz"], 2, ""),
       (["1", "--take", "office"], 2, ""), (["--list", "--now"], 2, ""),
       (["1", "--file", "x.json"], 2, ""), (["x", "--discard"], 2, ""),
     ] as [([String], Int32, String)] {

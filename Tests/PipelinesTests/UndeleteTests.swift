@@ -196,8 +196,8 @@ import Testing
   @Test func `more records than one call takes are restored in two`() async throws {
     let scene = try UndoScene({
       $0.replacing(
-        #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 0, "maxChanges": { "deletes": "100%" }"#)
+        #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 0, "maxChanges": { "deletes": "100%" }"#)
     })
     func make(_ object: String, _ fields: JSONObject) throws -> String {
       try Self.make(object, fields, in: scene)

@@ -14,7 +14,7 @@ struct DecisionRuleTests {
     (.notVisible, "retry discard", "retry discard", "retry discard"),
     (.blocked, "retry set discard", "retry set discard", "retry discard"),
     (.notConfigured, "retry discard", "retry discard", "retry discard"),
-    (.notPermitted, "device retry discard", "device retry discard", "device retry discard"),
+    (.exceedsUserAccess, "device retry discard", "device retry discard", "device retry discard"),
     (.notAttempted, "device retry discard", "device retry discard", "device retry discard"),
     (.failed, "set retry discard", "set record retry discard", "retry discard"),
     (.unconfirmed, "device retry discard", "record device retry discard", "device retry discard"),
@@ -83,10 +83,12 @@ struct DecisionRuleTests {
     // Sending a create again that may have arrived is not the first choice.
     #expect(
       DecisionRule.nextStep(of: .unconfirmed, in: "demo")?.hasSuffix(
-        ": attache decide demo EDIT --record ID, --take device, --retry or --discard.") == true)
+        ": attache decide demo EDIT --match-record ID, --take device, --retry or --discard.")
+        == true)
     #expect(
       DecisionRule.nextStep(of: .failed, in: "demo")?.hasSuffix(
-        ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --retry or --discard.") == true)
+        ": attache decide demo EDIT --set FIELD=VALUE, --match-record ID, --retry or --discard.")
+        == true)
   }
 
   @Test func `the advice for known edits names only their decisions, and a single number`() {
@@ -108,7 +110,7 @@ struct DecisionRuleTests {
     #expect(
       step((7, .update, true), (8, .delete, true))?.hasSuffix(
         ": attache decide demo EDIT --set FIELD=VALUE, --retry or --discard.") == true)
-    #expect(step((7, .update, true), (8, .create, false))?.contains("--record ID") == true)
+    #expect(step((7, .update, true), (8, .create, false))?.contains("--match-record ID") == true)
     #expect(step() == DecisionRule.nextStep(of: .failed, in: "demo"))
   }
 

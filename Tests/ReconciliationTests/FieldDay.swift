@@ -18,7 +18,7 @@ final class FieldDay {
   let admin: OrgUser
   var options = {
     var options = ReconcileOptions()
-    options.quietWindowSeconds = 0
+    options.unansweredWaitSeconds = 0
     options.pause = { _ in }
     return options
   }()

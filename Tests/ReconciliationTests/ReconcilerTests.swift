@@ -370,8 +370,8 @@ struct ReconcilerTests {
     let edit = day.created(
       "visits", "Site_Visit__c", "local_1", ["External_Id__c": "K'1", "Notes__c": "new"])
     try day.handBack([edit])
-    #expect(try await day.plan().counts == [.notPermitted: 1])
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(try await day.plan().counts == [.exceedsUserAccess: 1])
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "old")
     #expect(day.writes.isEmpty)
   }

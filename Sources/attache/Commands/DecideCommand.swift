@@ -43,7 +43,7 @@ struct DecideCommand: Command {
       .option("take", "SIDE", "the side whose values are used", \.take),
       .option(
         "set", "FIELD=VALUE", "send this value; the other edited fields follow --take", \.set),
-      .option("record", "ID", "the ID of the edit's record", \.record),
+      .option("match-record", "ID", "the ID of the org's record that matches the edit", \.record),
       .flag("retry", Decision.Kind.retry.meaning, \.retry),
       .flag("discard", Decision.Kind.discard.meaning, \.discard),
       .option("file", "FILE", "read decisions from JSON or CSV", completes: .files, \.file),
@@ -99,7 +99,7 @@ struct DecideCommand: Command {
     } else if asked != 1 {
       throw UsageError(
         asked == 0 ? "no decision is given" : "there is more than one decision",
-        hint: "give one of --take, --set, --record, --retry and --discard")
+        hint: "give one of --take, --set, --match-record, --retry and --discard")
     }
     _ = try choice()
   }
@@ -143,7 +143,7 @@ struct DecideCommand: Command {
     if let record {
       guard let id = record.recordID18 else {
         throw UsageError(
-          "--record cannot be \"\(record)\": it is not a record ID",
+          "--match-record cannot be \"\(record)\": it is not a record ID",
           hint: "write 15 or 18 characters")
       }
       return .whole(.record(id))
