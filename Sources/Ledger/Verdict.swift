@@ -135,8 +135,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
 
   /// What an operator should do about it; nil if nothing.
   ///
-  /// The commands come from `DecisionRule`.
-  package var advice: String? {
+  /// It suggests only the given decisions, which come from `DecisionRule`, as do the commands.
+  package func advice(allowing kinds: [Decision.Kind]) -> String? {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .superseded, .discarded, .undone:
       nil
@@ -152,17 +152,35 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .duplicateCreated:
       "Merge the two records in the org (both IDs are listed), then decide which one counts"
     case .deletedOnServer:
-      "Restore the record from the recycle bin and retry, recreate it, or leave it deleted"
-    case .mergedOnServer: "Send it into the merge survivor (its ID is listed), or discard it"
+      Self.choice(
+        kinds, (.retry, "restore the record from the recycle bin and retry"),
+        (.device, "recreate it"), (.server, "leave it deleted"))
+    case .mergedOnServer:
+      Self.choice(
+        kinds, (.device, "send it into the merge survivor (its ID is listed)"),
+        (.server, "discard it"))
     case .notVisible: "Share the record with the user and retry, or discard the edit"
     case .blocked: "Fix the record that it refers to, and the next run retries it; or discard it"
     case .exceedsUserAccess:
       "Check whether the user may do this: if so, send it; otherwise discard it"
     case .notConfigured: "Add a sync up for it to the pipeline file, and retry"
-    case .failed: "Fix the reported error and retry, send another value, or discard the edit"
+    case .failed:
+      Self.choice(
+        kinds, (.retry, "fix the reported error and retry"), (.set, "send another value"),
+        (.record, "name the record that the org already has"), (.discard, "discard the edit"))
     case .notAttempted: "The next run retries it; if the reason stays, decide"
     case .unconfirmed:
       "The next run checks again; if it stays, look at the record in the org and decide"
     }
+  }
+
+  /// The given decisions as one sentence: "Recreate it, or leave it deleted"; nil if there are none.
+  private static func choice(
+    _ kinds: [Decision.Kind], _ ways: (kind: Decision.Kind, words: String)...
+  ) -> String? {
+    let words = ways.filter { kinds.contains($0.kind) }.map(\.words)
+    guard let last = words.last, let first = words.first else { return nil }
+    let text = words.count == 1 ? last : words.dropLast().joined(separator: ", ") + ", or " + last
+    return first.prefix(1).uppercased() + text.dropFirst()
   }
 }

@@ -42,25 +42,22 @@ struct ReconcileStage {
             + "edits have changed")
       }
     }
+    try adviseOnEdits()
     if let presumed { return try plan(result, presumed, since: before) }
-    try adviseOnOpenEdits()
     if result.interruption == nil { try await learnNames() }
     try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)
     // Written at once, because the following stages may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
   }
 
-  /// Notes the next step for each verdict of the edits that this run left open.
-  private func adviseOnOpenEdits() throws {
-    for verdict in run.summary.verdicts.keys where !verdict.isSettled {
-      let edits = try run.ledger.editsLeft(by: run.row.id, verdict, limit: Self.mostAdvised)
+  /// Notes the next step for each verdict of this run's edits.
+  private func adviseOnEdits() throws {
+    for verdict in run.summary.verdicts.keys {
+      let left = try run.ledger.editsLeft(by: run.row.id, verdict)
       run.summary.steps[verdict] = DecisionRule.nextStep(
-        of: verdict, for: edits, in: run.pipeline.called)
+        of: verdict, for: left.subjects, edit: left.edit, in: run.pipeline.called)
     }
   }
-
-  /// The number of edits of one verdict up to which only their own decisions are listed.
-  private static let mostAdvised = 100
 
   /// Updates the users' names if this run also primes, so that a renamed user sends under the new
   /// name at once.

@@ -120,7 +120,7 @@ import Testing
     let wrong = "edit 1: "
     let drop =
       "--discard is not possible for an edit with the verdict conflict; possible: --take device, "
-      + "--take server, --set FIELD=VALUE, --retry"
+      + "--take server, --set FIELD=VALUE or --retry"
     for (words, status, message) in [
       (["1", "--discard"], 4, drop),
       (["1", "--discard"], 4, "no decision was recorded   [decide.refused]"),

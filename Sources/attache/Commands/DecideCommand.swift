@@ -197,8 +197,8 @@ struct DecideCommand: Command {
       return "no open edit has the verdict \(labels)"
     }
     let kind = DecisionRequest(edit: 0, choice).kind
-    let labels = DecisionRule.verdicts(permitting: kind).map(\.rawValue).joined(separator: ", ")
-    return "no decision was recorded; edits with these verdicts allow \(kind.option): \(labels)"
+    return "no decision was recorded; edits with these verdicts allow \(kind.option): "
+      + DecisionRule.verdicts(permitting: kind)
   }
 
   private func show(
