@@ -198,8 +198,8 @@ package enum HTMLReport: ReportFormat {
   private static func footer(_ model: ReportModel, _ options: ReportMask) -> String {
     var notes: [String] = []
     if !options.showValues { notes.append("Values of fields are not shown.") }
-    if !options.mask.isEmpty {
-      let names = options.mask.sorted().map(HTMLText.escaped).joined(separator: ", ")
+    if !options.names.isEmpty {
+      let names = options.names.map(HTMLText.escaped).joined(separator: ", ")
       notes.append("Values of these fields are masked: \(names).")
     }
     notes.append(

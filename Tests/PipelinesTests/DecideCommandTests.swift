@@ -166,4 +166,16 @@ import Testing
     #expect(lines.last?["result"]?["verdicts"] == ["updated": 1])
     #expect(try scene.field("Phone", of: id) == "both")
   }
+
+  @Test func `a masked value is not printed with its decision`() async throws {
+    _ = try await scene.conflict()
+    try scene.world.rewrite(
+      #""report": { "mask": ["Email"] }"#, #""report": { "mask": ["Email", "Phone"] }"#)
+    let file = scene.world.directory.file("decisions.json")
+    let text = #"{"decisions": [{"edit": 1, "decision": "set", "values": {"Phone": "entered"}}]}"#
+    try DurableFile.write(Array(text.utf8), to: file)
+    let done = try await scene.world.program(["decide", "--file", file], ["--json"])
+    #expect(done.status == 0, "\(done.everything)")
+    #expect(!done.everything.contains("entered") && done.output.contains("•••"))
+  }
 }

@@ -46,10 +46,7 @@ import Testing
   private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
 
   /// The org's message at the end of a reason.
-  private var bin: String {
-    ": restore it from the recycle bin of the org, " + scene.world.server.url
-      + "/lightning/o/DeleteEvent/home"
-  }
+  private let bin = ": restore it from the recycle bin of the org"
 
   private func message(_ edit: Int64, in run: RunSummary) throws -> String? {
     try scene.edit(edit, in: run).detail.message

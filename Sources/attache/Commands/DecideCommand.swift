@@ -114,7 +114,7 @@ struct DecideCommand: Command {
     let result = try decisions.enter(
       try requests(context), try selection(), by: name, isDryRun: dryRun)
     if !dryRun || !result.refused.isEmpty || result.decided.isEmpty {
-      tell(result, context, read.called)
+      tell(result, decisions.shown, context, read.called)
     }
     let entered = result.refused.isEmpty ? ExitStatus.done : .needsAttention
     guard now || dryRun, !result.decided.isEmpty else { return entered }
@@ -168,9 +168,11 @@ struct DecideCommand: Command {
 
   // MARK: output
 
-  private func tell(_ result: PipelineDecisions.Result, _ context: Program, _ called: String) {
+  private func tell(
+    _ result: PipelineDecisions.Result, _ shown: ReportMask, _ context: Program, _ called: String
+  ) {
     if options.json {
-      context.print(DecisionText.json(result))
+      context.print(DecisionText.json(result, shown))
       return
     }
     for refusal in result.refused { context.note("attache: \(refusal)") }
