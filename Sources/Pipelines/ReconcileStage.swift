@@ -15,7 +15,6 @@ struct ReconcileStage {
     let before = run.access.spent
     // A dry run has its own copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
-    if let retry = run.options.retry { try reopen(retry) }
     if let undo = run.options.undo {
       try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
     }
@@ -120,17 +119,6 @@ struct ReconcileStage {
   private static func confirming(_ digests: [String], of pipeline: Pipeline) -> String {
     "attache reconcile \(pipeline.called) "
       + digests.map { "--confirm \($0)" }.joined(separator: " ")
-  }
-
-  private func reopen(_ retry: RunOptions.Retry) throws {
-    guard try run.ledger.run(id: retry.run) != nil else {
-      throw PipelineError(
-        .configuration, "retry.no-run", "there is no run \(retry.run)", location: run.data.state,
-        fix: "attache status \(run.pipeline.called) lists the last runs")
-    }
-    let count = try run.ledger.retry(
-      run: retry.run, verdicts: retry.verdicts, by: run.options.by)
-    if count == 0 { run.warn("run \(retry.run) has no edits left to retry") }
   }
 
   private func reconciler(_ presumed: PresumedWrites?) throws -> Reconciler {

@@ -242,6 +242,17 @@ final class FieldDay {
     return summary
   }
 
+  /// Decides that an edit is retried, as `decide --retry` does; the result is whether the rule and
+  /// the ledger permit it.
+  func retries(_ edit: Int64) throws -> Bool {
+    guard let found = try state.decidable(edit),
+      DecisionRule.refusal(.retry, of: found.subject) == nil,
+      try state.refusal(.retry, of: found) == nil
+    else { return false }
+    try state.decide([EditDecision(edit, .retry)], by: "an operator")
+    return true
+  }
+
   /// Returns edits, and runs; the result is the verdicts.
   func verdicts(
     _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil, install: String? = nil,
