@@ -170,7 +170,7 @@ extension World {
     ).compactMap { $0[0].integer }
     do {
       _ = try PipelineDecisions(pipeline, root: root).enter(
-        [], .init(edits: edits, .whole(.retry)), by: "grace")
+        [], PipelineDecisions.Selection(edits: edits, .whole(.retry)), by: "grace")
     } catch is PipelineError {
       // The run that follows reports what is wrong with the ledger.
     }

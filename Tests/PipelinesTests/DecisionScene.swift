@@ -20,7 +20,8 @@ struct DecisionScene {
 
   /// Decides that the open edits with some verdicts are retried, as `decide --retry` does.
   func retry(_ verdicts: Set<Verdict>) throws {
-    _ = try decisions.enter([], .init(verdicts, .whole(.retry)), by: "an operator")
+    _ = try decisions.enter(
+      [], PipelineDecisions.Selection(verdicts, .whole(.retry)), by: "an operator")
   }
 
   /// Ada's phone after the first run.
