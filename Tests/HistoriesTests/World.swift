@@ -237,7 +237,7 @@ final class World {
     let row = try phone.write(
       object, over: element, into: soup, now: deviceNow(), node: node
     ) { row in
-      row.changed[field] = (value, number)
+      row.change(field, to: value, number: number)
       (recordID, issued) = (row.serverID, row.issued[field])
       came = row.came ?? []
     }
@@ -272,7 +272,7 @@ final class World {
     let number = book.changes.count
     let row = try phone.write(object, into: soup, now: deviceNow(), node: node) { row in
       row.marker = marker
-      row.changed[field] = (value, number)
+      row.change(field, to: value, number: number)
     }
     book.changes.append(
       Change(
