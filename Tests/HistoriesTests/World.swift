@@ -28,6 +28,10 @@ final class World {
   var root: String
   var runs: [RunResult] = []
   var tally = Tally()
+  /// Records what the runs write.
+  var trace: WriteTrace?
+  /// Whether there may be a dry run before a run.
+  var foretells = true
   /// When the runs ended that made the bundles.
   var bundleTimes: [String: Int64] = [:]
   /// The generation of each user whose issued records were checked.
