@@ -26,18 +26,19 @@ import Testing
     overwrites: Bool = false, strict: Bool = true, quiet: Int, _ visitKey: HistorySetup.VisitKey,
     android: Set<Int> = [], unmarked: Set<Int> = [],
     across: HistorySetup.DeviceConflicts = .manual, carries: Bool = false, cuts: Bool = false,
-    concurrency: Int = 1
+    concurrency: Int = 1, prunes: Bool = false
   ) -> HistorySetup {
     HistorySetup(
       overwrites: overwrites, strict: strict, quietSeconds: quiet, visitKey: visitKey,
       across: across, carries: carries, concurrency: concurrency, cuts: cuts,
+      prunes: prunes,
       phones: ["ada", "ada", "ben"].enumerated().map { phone, user in
         .init(
           user: user, isAndroid: android.contains(phone), marksInstall: !unmarked.contains(phone))
       })
   }
 
-  /// The first write is held, or lost if there is no quiet window.
+  /// The first write is held, or lost if the pipeline does not wait for answers.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 
   /// The run is killed at its first write, and another user then changes the newest record.
@@ -233,6 +234,25 @@ import Testing
         .edit(phone: 1, soup: 0, pick: 65, field: 44, .number), .editAgain(phone: 1, field: 11),
         .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: true)),
         .returnStore(phone: 1), .run(.reconcile, held),
+      ]),
+    Found(
+      "a revert takes back all changes of its row, also the first one of a field", 538_900_033,
+      setup(quiet: 0, .external, cuts: true, prunes: true),
+      [
+        .edit(phone: 2, soup: 0, pick: 85, field: 77, .boolean), .returnStore(phone: 2),
+        .edit(phone: 2, soup: 0, pick: 64, field: 65, .boolean), .run(.all, nil),
+        .revert(phone: 2), .editAgain(phone: 2, field: 14),
+      ]),
+    Found(
+      "an edit made after its phone sent the record stays when the phone is restored", 538_900_150,
+      setup(
+        quiet: 120, .external, android: [0, 2], across: .firstWins, carries: true, concurrency: 4),
+      [
+        .create(phone: 1, soup: 0, .boolean), .spoil(phone: 1), .returnStore(phone: 1),
+        .run(.all, nil), .install(phone: 1), .backUp(phone: 1), .fix(phone: 1, pick: 5, field: 95),
+        .syncUp(phone: 1, soup: 3, most: 100),
+        .edit(phone: 1, soup: 0, pick: 79, field: 70, .boolean), .returnStore(phone: 1),
+        .restore(phone: 1, pick: 0), .edit(phone: 1, soup: 1, pick: 15, field: 95, .number),
       ]),
   ]
 

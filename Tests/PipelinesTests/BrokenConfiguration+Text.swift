@@ -103,8 +103,9 @@ extension BrokenConfiguration {
         pipeline.json:23:17: reconcile.strict: the section reconcile has no key "strict"; write "conditionalUpdates"
         pipeline.json:23:33: reconcile.nextGeneration: the section reconcile has no key "nextGeneration"; write "returnOpenEdits"
         pipeline.json:23:58: reconcile.trust: the section reconcile has no key "trust"; write "detectEdits": "compare"
-        pipeline.json:24:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
-        pipeline + "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff"},\n  "keep": {"basesDays": 30}
+        pipeline.json:24:5: reconcile.quietWindowSeconds: the section reconcile has no key "quietWindowSeconds"; write "unansweredWaitSeconds"
+        pipeline.json:25:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
+        pipeline + "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff",\n    "quietWindowSeconds": 900},\n  "keep": {"basesDays": 30}
       an inbox outside
         pipeline.json:23:21: inbox.path: "../inbox" is outside the pipeline's directory; write a name below snapshots/, or an absolute path
         pipeline + "inbox": {"path": "../inbox"}

@@ -11,7 +11,8 @@ import Testing
 
   init() throws {
     world = try World {
-      $0.replacingOccurrences(of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
+      $0.replacingOccurrences(
+        of: #""unansweredWaitSeconds": 0"#, with: #""unansweredWaitSeconds": 900"#)
     }
   }
 

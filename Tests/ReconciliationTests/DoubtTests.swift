@@ -19,8 +19,8 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `in the quiet window a create is unconfirmed, then resolved`() async throws {
-    day.options.quietWindowSeconds = 900
+  @Test func `while its answer is awaited a create is unconfirmed, then resolved`() async throws {
+    day.options.unansweredWaitSeconds = 900
     try day.handBack([
       day.account("local_p", ["Name": "New"]),
       day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
@@ -28,7 +28,7 @@ struct DoubtTests {
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "blocked 1, unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 2")
     #expect(try day.count("SELECT Id FROM Account") == 1)
     #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'New'") == 1)
@@ -82,9 +82,9 @@ struct DoubtTests {
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     _ = try await day.reconciler().run(run)
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
     let writes = day.writes.count
     let resumed = try #require(try day.state.openRun(now: run.now + 1000))
     #expect(resumed.id == run.id)

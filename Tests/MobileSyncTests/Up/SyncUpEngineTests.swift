@@ -168,7 +168,7 @@ struct SyncUpEngineTests {
     #expect(end.error == kind)
   }
 
-  @Test func `a live store sends halves, and stops if unconfirmed or not permitted`() async {
+  @Test func `a live store sends halves, and stops if unconfirmed or forbidden`() async {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
     #expect(
       refused.lines == [
