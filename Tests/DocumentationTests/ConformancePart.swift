@@ -42,8 +42,7 @@ struct ConformancePart {
           continue
         }
         if rows.contains(where: { known[$0] == nil })
-          || rows.count == 1
-            && known[rows.lowerBound]?.contains(named.name) != true
+          || rows.count == 1 && known[rows.lowerBound]?.contains(named.name) != true
         {
           strange.append("\(port.file): \(named.name) is not case \(rows)")
         }

@@ -240,8 +240,7 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
       case .reassign: "gives \(record) to the other user"
       case .create: "creates a record"
       }
-    return "another user \(what)"
-      + (isSameSecond ? ", in the second of the previous change" : "")
+    return "another user \(what)" + (isSameSecond ? ", in the second of the previous change" : "")
   }
 }
 

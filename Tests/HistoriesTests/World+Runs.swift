@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import SQLite
 import System
 import TestSupport

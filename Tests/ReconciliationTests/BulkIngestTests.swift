@@ -282,8 +282,7 @@ struct BulkIngestTests {
     #expect(words.count == 5)
     #expect(
       words.allSatisfy {
-        $0.hasPrefix("the bulk job 750")
-          && $0.contains("is still running")
+        $0.hasPrefix("the bulk job 750") && $0.contains("is still running")
       })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 5")

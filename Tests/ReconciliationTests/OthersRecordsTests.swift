@@ -172,8 +172,7 @@ struct OthersRecordsTests {
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
     day.options.maxChanges.perSnapshot = most
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     var edit = try day.edited(account: id, ["Phone": "2"])
     (edit.row, edit.created, edit.base) = (made.row, made.created, nil)
     edit.lastModified = made.lastModified + 5

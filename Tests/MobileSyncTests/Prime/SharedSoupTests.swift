@@ -145,8 +145,7 @@ import Testing
     try org.make("Account", ["Name": "New", "Phone": "3", "BillingCity": "Oslo"])
     try await snapshot.prime()
     for platform in Platform.allCases {
-      let element = try snapshot.elements("accounts", platform)
-        .first { $0["Id"]?.string == first }
+      let element = try snapshot.elements("accounts", platform).first { $0["Id"]?.string == first }
       #expect(element?["Phone"] == "1")
       #expect(element?["__sync_id__"] == 2)
     }
