@@ -75,8 +75,7 @@ import Testing
         "ALL_OR_NONE_OPERATION_ROLLED_BACK", "REQUIRED_FIELD_MISSING",
         "ALL_OR_NONE_OPERATION_ROLLED_BACK",
       ])
-    let count = try await served.query("SELECT COUNT() FROM Account")
-    #expect(count.json["totalSize"]?.int == 0)
+    #expect(try await served.query("SELECT COUNT() FROM Account").json["totalSize"]?.int == 0)
   }
 
   @Test func `an upsert reports what it created`() async throws {

@@ -209,8 +209,7 @@ import Testing
     #expect(try await scene.verdicts(first, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     // The redelivered edit is superseded by now; fixed elsewhere, it is another edit.
     try second.mend("accounts", id: id, ["Phone": "second"], now: scene.later(30))
-    let night = try await scene.run(second, as: "three.sqlite")
-    #expect(night.verdicts[.updated] == nil)
+    #expect(try await scene.run(second, as: "three.sqlite").verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     // Of the two open edits, the one redelivered before stays.
     #expect(try scene.row(id, on: scene.world.device("ada", as: "fresh"))["Phone"] == "first")

@@ -268,8 +268,7 @@ import Testing
     }
     // The phone has the lost generation, which redelivered another row.
     try scene.handBack(#require(phone), as: "three.sqlite")
-    let night = try await world.run()
-    #expect(night.verdicts[.superseded] == nil)
+    #expect(try await world.run().verdicts[.superseded] == nil)
     #expect(try scene.verdicts().prefix(2) == ["discarded", "conflict"])
     #expect(try decisions.field("Phone", of: first) == "office")
   }

@@ -53,8 +53,7 @@ import Testing
     let page = String(decoding: try Files.read(report + "/report.html"), as: UTF8.self)
     #expect(page.contains("attache review &#39;\(file)&#39;"))
     let status = try await attache(["status", file, "--json"])
-    let told = try JSONValue(parsing: Array(status.output.utf8))
-    #expect(told["open"]?[0]?["next"]?.string == next)
+    #expect(try JSONValue(parsing: Array(status.output.utf8))["open"]?[0]?["next"]?.string == next)
 
     let list = try JSONValue(
       parsing: Array(try await attache(["decide", file, "--list", "--json"]).output.utf8))

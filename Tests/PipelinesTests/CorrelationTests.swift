@@ -70,8 +70,7 @@ import Testing
     world.server.faults.add(.kind(.collectionCreate), nth: 1, .deliverLate(seconds: 10_000))
     let server = world.server
     world.server.faults.add(.kind(.collectionCreate), nth: 2, .mutate { _ in server.deliverHeld() })
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 2])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
     let codes = world.server.log.entries.filter { $0.kind == .collectionCreate }
     #expect(codes.count == 3)
@@ -90,8 +89,7 @@ import Testing
         _ = org.delete("Contact", id: id, as: admin)
       })
     // The first query of the run is sent after its writes.
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 2])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
   }
 
@@ -122,8 +120,7 @@ import Testing
       .kind(.collectionCreate), nth: 1,
       .refusePart(
         0, code: "DUPLICATE_VALUE", message: "duplicate value found: Badge__c duplicates value"))
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 1, .failed: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .failed: 1])
     #expect(try contacts().count == 1)
   }
 
@@ -134,8 +131,7 @@ import Testing
       .refusePart(
         0, code: "DUPLICATE_VALUE",
         message: "duplicate value found: External_Id__c duplicates value on record"))
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 2])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
   }
 

@@ -57,8 +57,7 @@ import Testing
     // Another command does not end it.
     try await world.run(.pack)
     #expect(try latest().ended == nil)
-    let next = try await world.run(.prime)
-    #expect(next.run == dead.id)
+    #expect(try await world.run(.prime).run == dead.id)
     #expect(try latest().ended != nil)
   }
 
@@ -105,8 +104,7 @@ import Testing
     try await world.ingestFails()
     #expect(try latest().id == dead.id)
     #expect(try latest().ended == nil)
-    let next = try await world.run()
-    #expect(next.run == dead.id)
+    #expect(try await world.run().run == dead.id)
     #expect(try latest().ended != nil)
   }
 

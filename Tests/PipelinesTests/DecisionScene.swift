@@ -40,8 +40,7 @@ struct DecisionScene {
     location: SourceLocation = #_sourceLocation
   ) async throws {
     try world.handBack(device, as: name + ".sqlite")
-    let left = try await night().verdicts
-    #expect(left == verdicts, sourceLocation: location)
+    #expect(try await night().verdicts == verdicts, sourceLocation: location)
   }
 
   /// Ada's edit of an account's phone, before its return; the account.

@@ -124,8 +124,7 @@ import Testing
     try await scene.world.run(.ingest)
     try scene.decide(1, .device)
     let only = try scene.decisions.affected(by: [1])
-    let run = try await scene.world.run(.reconcile) { $0.only = only }
-    #expect(run.verdicts == [.updated: 1])
+    #expect(try await scene.world.run(.reconcile) { $0.only = only }.verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "device")
     #expect(try scene.field("Phone", of: other) == "+1 555 0100")
     #expect(try await scene.night().verdicts == [.updated: 1])

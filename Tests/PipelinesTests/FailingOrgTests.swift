@@ -33,8 +33,7 @@ import Testing
         #expect(try directory.record(of: current.generation).digest == current.digest)
       }
     }
-    let temporaries = try Tree.files(world.data.path).filter { $0.contains(".tmp-") }
-    #expect(temporaries == [])
+    #expect(try Tree.files(world.data.path).filter { $0.contains(".tmp-") } == [])
     for name in try Tree.files(world.data.path) where name.contains(".bundle.") {
       try BundleReader.verify(world.data.path + "/" + name)
     }
@@ -188,8 +187,7 @@ import Testing
     let found = try world.org.query("SELECT Id FROM Contact WHERE LastName = 'Once'", as: admin)
     #expect(found.totalSize == 1)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0188")
-    let again = try await run()
-    #expect(again.findings == [])
+    #expect(try await run().findings == [])
     try expectSound()
   }
 }

@@ -68,8 +68,7 @@ import Testing
     let first = try await world.run()
     let second = try await world.run(.ingest)
     #expect([first, second].map(\.exitStatus) == [.needsAttention, .needsAttention])
-    let told = try Told(world)
-    #expect(told.states(first.run, "returns") == ["left in the inbox"])
+    #expect(try Told(world).states(first.run, "returns") == ["left in the inbox"])
     #expect(try status().findings.map(\.kind) == [.returnLeft])
     try Files.remove(path)
     #expect(try await world.run(.ingest).exitStatus == .done)
@@ -92,8 +91,7 @@ import Testing
     let waiting = try PipelineStatus.read(world.pipeline, root: world.root).findings
     #expect(waiting.map(\.subject) == ["ben@example.com"])
     try world.org.setActive("ben@example.com", true)
-    let third = try await world.run()
-    #expect(third.exitStatus == .done)
+    #expect(try await world.run().exitStatus == .done)
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
@@ -102,11 +100,9 @@ import Testing
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
     #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
     world.server.faults.removeAll()
-    let other = try await world.run { $0.users = ["ada@example.com"] }
-    #expect(other.exitStatus == .needsAttention)
+    #expect(try await world.run { $0.users = ["ada@example.com"] }.exitStatus == .needsAttention)
     #expect(try status().findings.map(\.subject) == ["ben@example.com"])
-    let own = try await world.run { $0.users = ["ben@example.com"] }
-    #expect(own.exitStatus == .done)
+    #expect(try await world.run { $0.users = ["ben@example.com"] }.exitStatus == .done)
     #expect(try status().findings == [])
   }
 
@@ -137,8 +133,7 @@ import Testing
   @Test func `a skipped user who is no longer in the pipeline is not reported`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
-    let first = try await world.run { $0.retryPause = .none }
-    #expect(first.findings.contains(.skippedUser))
+    #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
     world.server.faults.removeAll()
     try world.org.setActive("ben@example.com", false)
     #expect(try await world.run().exitStatus == .done)

@@ -51,8 +51,7 @@ import Testing
       default: .notVisible
       }
     try await scene.handBack(device, leaves: [.unchanged: 1, .notInFieldList: 1, left: 1])
-    let open = try scene.open().values.reduce(0, +)
-    #expect(open == (left == .created ? 0 : 1))
+    #expect(try scene.open().values.reduce(0, +) == (left == .created ? 0 : 1))
   }
 
   /// The report says that adding the field is not enough.

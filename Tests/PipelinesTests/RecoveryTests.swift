@@ -206,8 +206,7 @@ import Testing
     let findings = try world.recover { $0.backup = backup }
     #expect(findings.ledger == .backup)
     #expect(findings.epoch > 1000)
-    let night = try await world.run()
-    #expect(night.snapshots.contains { $0.generation == 1001 })
+    #expect(try await world.run().snapshots.contains { $0.generation == 1001 })
     try world.handBack(device, as: "ada.sqlite")
     let summary = try await world.run(late, as: "late.sqlite")
     #expect(try contacts("Lindqvist") == 1)
@@ -232,8 +231,7 @@ import Testing
     _ = world.org.create(
       "Contact", ["LastName": "Lindqvist", "Title": "Found on site"], as: try world.user("ada"))
     try loseMachine()
-    let findings = try world.recover { $0.backup = backup }
-    #expect(findings.waiting == 2)
+    #expect(try world.recover { $0.backup = backup }.waiting == 2)
     #expect(try await world.run().verdicts == [.created: 2])
     #expect(try contacts("Lindqvist") == 1)
     #expect(try contacts("Åkesson") == 1)
@@ -330,8 +328,7 @@ import Testing
     let error = #expect(throws: PipelineError.self) { try world.recover() }
     #expect(error?.code == "recover.no-sign")
     #expect(error?.fix?.contains("--restored") == true)
-    let again = try world.recover { $0.isRestored = true }
-    #expect(again.epoch > 1000)
+    #expect(try world.recover { $0.isRestored = true }.epoch > 1000)
     let backup = try world.backUp()
     let occupied = #expect(throws: PipelineError.self) { try world.recover { $0.backup = backup } }
     #expect(occupied?.code == "recover.occupied")
@@ -387,8 +384,7 @@ import Testing
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
     try await world.run(device, as: "old.sqlite")
     #expect(try Quarantine.list(world.data.quarantine).count == 1)
-    let findings = try world.recover { $0.isRestored = true }
-    #expect(findings.releasable == ["old.sqlite"])
+    #expect(try world.recover { $0.isRestored = true }.releasable == ["old.sqlite"])
     _ = try PipelineReturns(world.pipeline, root: world.root).release(["old.sqlite"])
     #expect(try await world.run().verdicts == [.updated: 1])
     #expect(try world.record("Account", account)["Phone"] == "+1 555 0153")

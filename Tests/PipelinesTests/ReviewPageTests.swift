@@ -47,8 +47,7 @@ struct ReviewPageTests {
   }
 
   private func close(_ server: ReviewServer, _ browser: Browser) async throws {
-    let errors = try await browser.errors()
-    #expect(errors == [])
+    #expect(try await browser.errors() == [])
     await browser.close()
     await server.stop()
   }

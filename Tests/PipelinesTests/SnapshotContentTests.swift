@@ -84,8 +84,7 @@ import Testing
   @Test func `a query variable is a quoted literal, a user id the snapshot's`() async throws {
     let world = try soqlWorld()
     try setQuery("SELECT LastName FROM Contact WHERE OwnerId = :userId", in: world)
-    let summary = try await run(world)
-    #expect(summary.findings == [], "\(world.skipped)")
+    #expect(try await run(world).findings == [], "\(world.skipped)")
     let ada = try world.user("ada").id
     let ids = try world.column("SELECT Id FROM Contact WHERE OwnerId = '\(ada)'")
     #expect(!ids.isEmpty)
@@ -99,8 +98,7 @@ import Testing
     let id = try #require(try contacts(world).sorted().first)
     let admin = try world.user("admin")
     #expect(world.org.update("Contact", id: id, ["LastName": "Renamed"], as: admin).errors == [])
-    let summary = try await run(world)
-    #expect(summary.snapshots.first?.soups.first?.written == 1)
+    #expect(try await run(world).snapshots.first?.soups.first?.written == 1)
   }
 
   @Test func `a login as another user than the pipeline's makes no snapshot`() async throws {

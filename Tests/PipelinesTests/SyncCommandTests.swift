@@ -25,8 +25,7 @@ import Testing
     let madeID = try #require(made["Id"]?.string)
     #expect(try scene.world.record("Account", madeID)["Name"] == "made here")
     #expect(try scene.elements("accounts").count == 5)
-    let check = StoreCheck(origin: .device, platform: platform)
-    #expect(try check.violations(at: scene.store).isEmpty)
+    #expect(try StoreCheck(origin: .device, platform: platform).violations(at: scene.store).isEmpty)
   }
 
   @Test(arguments: [
@@ -37,8 +36,7 @@ import Testing
   ) throws {
     let scene = try SyncScene()
     #expect(try scene.prime(sample).status == 0)
-    let ids = try scene.elements(soup).compactMap { $0["Id"]?.string }.sorted()
-    #expect(!ids.isEmpty)
+    #expect(try !scene.elements(soup).compactMap { $0["Id"]?.string }.sorted().isEmpty)
     let again = try scene.prime(sample)
     #expect(again.status == 0)
     #expect(!again.output.contains("written"), "\(again.output)")
@@ -113,8 +111,7 @@ import Testing
       #expect(outcome.output.contains("1 left as changed here"), "\(outcome.output)")
       #expect(try scene.dirty("contacts").compactMap { $0["LastName"]?.string } == ["here"])
     }
-    let names = try scene.elements("contacts").compactMap { $0["LastName"]?.string }
-    #expect(names.contains("other"))
+    #expect(try scene.elements("contacts").compactMap { $0["LastName"]?.string }.contains("other"))
     // Called by its name, the sync does what its definition says.
     #expect(try scene.sync("--name", "syncDownContacts").status == 0)
     #expect(try scene.dirty("contacts").isEmpty)
@@ -154,8 +151,7 @@ import Testing
     #expect(outcome.error.contains("not run: sync1"))
     #expect(try scene.dirty("accounts").count == 1)
     scene.world.server.faults.removeAll()
-    let list = try scene.attache(["sync", "list", "--store", scene.store])
-    #expect(list.output.contains("FAILED"))
+    #expect(try scene.attache(["sync", "list", "--store", scene.store]).output.contains("FAILED"))
     #expect(try scene.sync("--all").status == 0)
     #expect(try scene.world.record("Account", ids[0])["Name"] == "not lost")
   }
@@ -204,8 +200,7 @@ import Testing
     try scene.prime("accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     for id in ids[0..<12] { _ = org.delete(nil, id: id, as: admin) }
-    let plain = try scene.sync("--name", "sync1")
-    #expect(plain.status == 0)
+    #expect(try scene.sync("--name", "sync1").status == 0)
     #expect(try scene.elements("accounts").count == 25)
     let guarded = try scene.sync("--name", "sync1", "--clean-ghosts")
     #expect(guarded.status == 3)

@@ -76,8 +76,7 @@ import Testing
       "children", type: "Contact", ["LastName": "New", "AccountId": "tmp-1"], localID: "tmp-2",
       now: now)
     try world.handBack(device, as: "night.sqlite")
-    let summary = try await world.run(.ingest, .reconcile)
-    #expect(summary.verdicts == [.failed: 1, .blocked: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1, .blocked: 1])
   }
 
   @Test func `a child whose parent was locked is sent after its parent`() async throws {
@@ -133,8 +132,7 @@ import Testing
     }
     try world.handBack(device, as: "night.sqlite")
     for _ in 0..<3 {
-      let summary = try await world.run(.ingest, .reconcile)
-      #expect(summary.open == [.conflict: 1, .blocked: 1])
+      #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1, .blocked: 1])
     }
     #expect(
       try world.record("Account", parent)["Phone"] == (contested == "parent" ? "office" : .null))

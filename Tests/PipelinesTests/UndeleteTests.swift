@@ -73,16 +73,14 @@ import Testing
     #expect(story.output.contains("edit 1 has the verdict undone in run \(undone.run)"))
 
     // Its device returns the deletion again: that is not new.
-    let again = try await scene.night(phone, as: "again.sqlite")
-    #expect(again.verdicts == [.superseded: 1])
+    #expect(try await scene.night(phone, as: "again.sqlite").verdicts == [.superseded: 1])
     let writes = scene.writes
     try await scene.scene.expectClosed(handback: 2)
     #expect(scene.writes == writes)
     #expect(try scene.isThere(id, "Contact"))
     let fresh = try scene.world.device("ada", as: "later")
     #expect(try scene.world.ids("contacts", on: fresh).contains(id))
-    let last = try await scene.night(phone, as: "last.sqlite")
-    #expect(last.verdicts == [.superseded: 1])
+    #expect(try await scene.night(phone, as: "last.sqlite").verdicts == [.superseded: 1])
     #expect(try scene.isThere(id, "Contact"))
   }
 

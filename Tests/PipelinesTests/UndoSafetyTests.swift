@@ -221,8 +221,7 @@ import Testing
     }
     try ledger.decide([EditDecision(1, .discard)], by: "grace")
     ledger.close()
-    let next = try await scene.world.run(.ingest, .reconcile)
-    #expect(next.verdicts == [.notUndone: 1])
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.notUndone: 1])
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
@@ -234,8 +233,7 @@ import Testing
       #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }
     }
     #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
-    let unknown = refusal(run, [1, 99])
-    #expect(unknown?.reason == "edit 99: no edit has this number")
+    #expect(refusal(run, [1, 99])?.reason == "edit 99: no edit has this number")
     let undone = try await scene.undo(run)
     #expect(refusal(undone.run)?.code == "undo.of-undo")
 

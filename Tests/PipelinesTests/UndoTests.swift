@@ -58,8 +58,7 @@ import Testing
     let order = try scene.id(of: "WorkOrder", where: "Subject", is: "Caulk")
 
     let plan = try scene.undoing.plan(run: sent.run)
-    let planned = try await scene.carryOut(plan, isDryRun: true)
-    #expect(planned.verdicts == [.undone: 3])
+    #expect(try await scene.carryOut(plan, isDryRun: true).verdicts == [.undone: 3])
     #expect(try scene.isThere(account))
     let undone = try await scene.undo(sent.run)
     #expect(undone.verdicts == [.undone: 3])
@@ -87,8 +86,7 @@ import Testing
     let words = "restore it from the recycle bin of the org"
     #expect(try scene.edit(1, in: first).detail.message?.hasSuffix(words) == true)
     try scene.world.org.undelete(id)
-    let second = try await scene.undo(sent.run)
-    #expect(second.verdicts == [.undone: 1])
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
     #expect(try scene.isThere(id, "Contact"))
     try await scene.scene.expectClosed()
     #expect(try scene.isThere(id, "Contact"))
@@ -128,8 +126,7 @@ import Testing
     // The later one is based on the first.
     let refused = try await scene.undo(first.run)
     #expect(refused.verdicts == [.notUndone: 1])
-    let words = try scene.edit(1, in: refused).detail.message
-    #expect(words == "edit 2 has changed the record since")
+    #expect(try scene.edit(1, in: refused).detail.message == "edit 2 has changed the record since")
     #expect(try scene.field("Phone", of: id) == "two")
 
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
@@ -149,8 +146,7 @@ import Testing
     try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
     // The same edit again is not new.
-    let again = try await scene.night(phone, as: "again.sqlite")
-    #expect(again.verdicts == [.superseded: 1])
+    #expect(try await scene.night(phone, as: "again.sqlite").verdicts == [.superseded: 1])
     #expect(try scene.field("Phone", of: id) == before)
     let later = try await scene.night(
       phone, as: "later.sqlite", edited: id, ["Website": "https://later.example"])

@@ -108,11 +108,9 @@ import Testing
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     #expect(dead.ended == nil)
-    let verb = try await world.run { $0.stages = Set(stages) }
-    #expect(verb.exitStatus == .needsAttention)
+    #expect(try await world.run { $0.stages = Set(stages) }.exitStatus == .needsAttention)
     #expect(try status().runs.first?.ended == nil)
-    let next = try await world.run()
-    #expect(next.run == dead.id)
+    #expect(try await world.run().run == dead.id)
     #expect(try status().runs.first?.ended != nil)
     let told = try Told(world)
     #expect(told.reports.map(\.run) == [dead.id])
@@ -137,8 +135,7 @@ import Testing
     let verb = try await world.run(.pack)
     #expect(verb.warnings.contains { $0.contains("prime waits for the next run") })
     #expect(try status().runs.first?.ended == nil)
-    let next = try await world.run(.prime)
-    #expect(next.run == dead.id)
+    #expect(try await world.run(.prime).run == dead.id)
     #expect(try status().runs.first?.ended != nil)
   }
 
@@ -169,8 +166,7 @@ import Testing
     for hours: Int64 in [0, 25] {
       try world.org.moveClock(by: hours * 3_600_000)
       world.told.withLock { $0 = [] }
-      let look = try await world.run { $0.isDryRun = true }
-      #expect(look.run != dead.id)
+      #expect(try await world.run { $0.isDryRun = true }.run != dead.id)
       let resumed = world.told.withLock { $0 }.compactMap {
         if case .runStarted(_, _, let resumed) = $0 { resumed } else { nil }
       }

@@ -121,8 +121,7 @@ struct BulkIngestTests {
       if !isLast { edits.append(try day.edited(contact: contact, ["LastName": "Changed"])) }
     }
     #expect(try await day.verdicts(edits) == "deleted 1, updated 8")
-    let kinds = day.server.log.entries.map(\.kind)
-    #expect(kinds.count { $0 == .bulkUpload } == 2)
+    #expect(day.server.log.entries.map(\.kind).count { $0 == .bulkUpload } == 2)
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Changed'") == 4)
   }
 

@@ -60,8 +60,7 @@ struct DoubtTests {
   }
 
   @Test func `if the only record is quite different, an operator decides`() async throws {
-    let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
-    #expect(doubtful == "unconfirmed 1")
+    #expect(try await lose(day, while: ["Name": "Other", "Phone": "2"]) == "unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
     #expect(try day.details().first?.otherID?.hasPrefix("001") == true)
   }

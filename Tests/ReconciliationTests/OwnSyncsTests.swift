@@ -141,8 +141,7 @@ struct OwnSyncsTests {
     try day.handBack([try edit.changed(["Phone": "1"])], isMarked: false)
     #expect(
       day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
-    let told = try day.details().flatMap(\.fields)
-    #expect(told.contains { $0.name == "Phone" && $0.device == "1" })
+    #expect(try day.details().flatMap(\.fields).contains { $0.name == "Phone" && $0.device == "1" })
     try day.state.decide([EditDecision(2, .device)], by: "an operator")
     if isOneRun { try day.state.decide([EditDecision(1, .server)], by: "an operator") }
     _ = try await day.run()

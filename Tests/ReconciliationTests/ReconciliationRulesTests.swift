@@ -50,8 +50,7 @@ struct ReconciliationRulesTests {
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     try day.handBack([try edit.changed(["Phone": "7"], later: 10)], handback: 2)
-    let waiting = try await day.run()
-    #expect(waiting.verdicts == [.unconfirmed: 2])
+    #expect(try await day.run().verdicts == [.unconfirmed: 2])
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
     day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
@@ -192,8 +191,7 @@ struct ReconciliationRulesTests {
     let edit = try day.edited(contact: child, ["AccountId": .string(parent)])
     _ = day.org.delete("Account", id: parent, as: day.admin)
     #expect(try await day.verdicts([edit]) == "failed 1")
-    let detail = try #require(try day.details().first)
-    #expect(detail.errorFields == ["AccountId"])
+    #expect(try #require(try day.details().first).errorFields == ["AccountId"])
     #expect(day.writes.count == 1)
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Child'") == 1)
   }

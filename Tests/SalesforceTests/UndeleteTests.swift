@@ -70,10 +70,8 @@ import Testing
     #expect(request.headers["SOAPAction"] == "\"\"")
     #expect(request.headers["Content-Type"] == "text/xml; charset=UTF-8")
     let envelope = try #require(SOAPElement(parsing: request.body))
-    let header = envelope.child("Header")?.child("SessionHeader")
-    #expect(header?.child("sessionId")?.text == "token-1")
-    let call = try #require(envelope.child("Body")?.child("undelete"))
-    #expect(call.children.map(\.text) == ids)
+    #expect(envelope.child("Header")?.child("SessionHeader")?.child("sessionId")?.text == "token-1")
+    #expect(try #require(envelope.child("Body")?.child("undelete")).children.map(\.text) == ids)
     #expect(!events.now.contains { $0.contains("token-1") })
     #expect(org.requestsMade.contains { $0.kind == .undelete && $0.count == 1 })
   }

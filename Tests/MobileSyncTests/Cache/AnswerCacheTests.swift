@@ -23,8 +23,7 @@ import Testing
     #expect(layout.objectAPIName == "Account")
     #expect(layout.layoutType == "Compact")
     #expect(layout.mode == "Edit")
-    let json = try JSONValue(parsing: layout.json)
-    #expect(json["sections"]?.array?.isEmpty == false)
+    #expect(try JSONValue(parsing: layout.json)["sections"]?.array?.isEmpty == false)
   }
 
   private static func check(_ metadata: Metadata?) throws {

@@ -193,8 +193,7 @@ import Testing
         .init(status: 200, headers: ["Content-Type": "application/json"], body: body.bytes)))
     var target = ParentChildrenTarget.accounts()
     target.family = .accounts(dates: (parentField, childField))
-    let run = try await store.syncFamilies(target)
-    #expect(await run.lastState.maxTimeStamp == stamps[expected])
+    #expect(try await store.syncFamilies(target).lastState.maxTimeStamp == stamps[expected])
   }
 
   // MARK: Changed children
@@ -224,8 +223,7 @@ import Testing
     let parents = try await store.values("AccountId", of: "contacts")
     #expect(parents[families[1].children[1]] == families[2].id)
     // Nothing is missed or fetched again afterwards.
-    let last = try await store.reSync(next)
-    #expect(await last.report.fetched == 0)
+    #expect(try await store.reSync(next).report.fetched == 0)
   }
 
   @Test func `a new child of a changed tree is not stored if it arrives alone`() async throws {

@@ -4,8 +4,7 @@ import Testing
 
 @Suite struct ParentChildrenSplitterTests {
   private func records(_ bytes: [UInt8]) throws -> String {
-    let page = try JSONValue(parsing: bytes)
-    #expect(page["records"]?.array != nil)
+    #expect(try JSONValue(parsing: bytes)["records"]?.array != nil)
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -149,8 +149,7 @@ import Testing
     let run = try await store.manager.syncDown(Self.target())
     try await run.finish()
     try await Self.put(old, into: store)
-    let again = try await store.manager.reSync(id: run.syncID)
-    #expect(try await again.finish().fetched == 1)
+    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 1)
     #expect(try await store.column("Name").contains("old 0"))
   }
 
@@ -189,8 +188,7 @@ import Testing
     let run = try await store.manager.syncDown(
       target: Self.target(), options: SyncOptions(mergeMode: .leaveIfChanged),
       soupName: ManagedStore.accounts)
-    let report = try await run.finish()
-    #expect(report.skipped == [ManagedStore.accounts: [ids[0]]])
+    #expect(try await run.finish().skipped == [ManagedStore.accounts: [ids[0]]])
     #expect(try await store.element(ids[0])?["Name"]?.string == "local \(ids[0])")
   }
 
@@ -235,7 +233,6 @@ import Testing
     await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(await run.lastState.status == .failed)
     #expect(await run.lastState.maxTimeStamp == -1)
-    let again = try await store.manager.reSync(id: run.syncID)
-    #expect(try await again.finish().fetched == 6)
+    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 6)
   }
 }

@@ -191,8 +191,7 @@ import Testing
     await #expect(throws: SyncError.self) { try await waiting.value }
     #expect(await run.lastState.status == .stopped)
     #expect(await run.lastState.progress == 50)
-    let again = try await store.manager.reSync(id: run.syncID)
-    #expect(await again.lastState.status == .done)
+    #expect(try await store.manager.reSync(id: run.syncID).lastState.status == .done)
     #expect(try await store.elements().count == 4)
   }
 

@@ -92,7 +92,6 @@ import Testing
     try await closing.value
     #expect(await run.lastState.status == .stopped)
     await #expect(throws: SyncError.self) { _ = try await manager.reSync(id: run.syncID) }
-    let next = try await store.restarted()
-    #expect(try await next.syncStatus(id: run.syncID)?.status == .stopped)
+    #expect(try await store.restarted().syncStatus(id: run.syncID)?.status == .stopped)
   }
 }

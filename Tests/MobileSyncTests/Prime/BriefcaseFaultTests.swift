@@ -14,8 +14,7 @@ import Testing
       $0.isStrict = true
     }
     let snapshot = Base.snapshot(org)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [23, 4])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [23, 4])
     #expect(org.requests(.priming) == 6)
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
     #expect(try snapshot.column("Id", of: "contacts") == contacts.sorted())
@@ -54,8 +53,7 @@ import Testing
     #expect(try snapshot.column("Name", of: "accounts").contains("new"))
     // The rule works again: deleted records are removed, and nothing omitted is fetched again.
     let retrieves = org.requests(.retrieve)
-    let healed = try await snapshot.prime()
-    #expect(healed.soups.map(\.ghosts) == [1, 0])
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 0])
     #expect(org.requests(.retrieve) == retrieves)
   }
 
@@ -80,8 +78,7 @@ import Testing
     #expect(outcome.soups.map(\.ghosts) == [0])
     #expect(outcome.warnings.count == 1)
     #expect(try snapshot.column("Name", of: "accounts") == ["Account 2", "new", "new", "new"])
-    let again = try await snapshot.prime()
-    #expect(again.soups.map(\.fetched) == [1])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [1])
     #expect(try snapshot.column("Name", of: "accounts") == ["new", "new", "new", "new"])
     // Nothing holds the cursor anymore: it equals that of a store that missed nothing.
     let other = Base.snapshot(org, [Base.accounts])
@@ -105,8 +102,7 @@ import Testing
     let (org, accounts, contacts) = try Base.org(accounts: 3, contacts: 3)
     let snapshot = try await Base.snapshot(org).primed()
     for id in contacts { try org.delete(id) }
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.ghosts) == [0, 3])
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 3])
     #expect(try snapshot.column("Id", of: "contacts").isEmpty)
     #expect(try snapshot.column("Id", of: "accounts") == accounts.sorted())
   }
@@ -180,9 +176,7 @@ import Testing
     try org.org.seedBulk(object: "Account", count: 2500)
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Account", limit: 50_000)], users: ["admin@example.com"])
-    let snapshot = Base.snapshot(org, [Base.accounts])
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.total) == [2500])
+    #expect(try await Base.snapshot(org, [Base.accounts]).prime().soups.map(\.total) == [2500])
     #expect(org.requests(.priming) == 2)
     #expect(org.requests(.retrieve) == 2)
   }
@@ -195,8 +189,7 @@ import Testing
     #expect(error?.cause?.kind == .authentication)
     #expect(snapshot.files.isEmpty)
     // The next run starts over and is complete.
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.total) == [6])
+    #expect(try await snapshot.prime().soups.map(\.total) == [6])
   }
 
   @Test func `a prime cancelled midway leaves no files, the next one is complete`() async throws {
@@ -204,7 +197,6 @@ import Testing
     let snapshot = Base.snapshot(org, [Base.accounts], perRetrieve: 2)
     try await snapshot.cancelPrime(of: org, at: .retrieve, nth: 2)
     #expect(snapshot.files.isEmpty)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.total) == [6])
+    #expect(try await snapshot.prime().soups.map(\.total) == [6])
   }
 }

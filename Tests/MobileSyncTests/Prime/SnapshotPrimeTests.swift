@@ -113,8 +113,7 @@ import Testing
     snapshot.stores[0].syncs = [
       .soql("accounts", "SELECT Id, Name, Site FROM Account", into: "accounts")
     ]
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.written) == [3])
+    #expect(try await snapshot.prime().soups.map(\.written) == [3])
     let element = try #require(try snapshot.elements("accounts").first?.object)
     #expect(element.names.contains("Site"))
     #expect(element["_soupEntryId"] == 1)

@@ -57,8 +57,7 @@ import Testing
     #expect(
       lost.report.records.filter { if case .unconfirmed = $0.outcome { true } else { false } }.count
         == 3)
-    let end = try await store.up(.accounts(), fields: nil)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(.accounts(), fields: nil).state.status == .done)
     try await checkEqual(store, accounts: 3, contacts: 6)
   }
 
@@ -79,8 +78,7 @@ import Testing
     let store = try await store(["A"], contacts: 2)
     store.org.server.faults.add(.kind(.composite), .interrupt(afterParts: parts, drops: true))
     #expect(try await store.up(.accounts(), fields: nil).state.status == .failed)
-    let end = try await store.up(.accounts(), fields: nil)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(.accounts(), fields: nil).state.status == .done)
     try await checkEqual(store, accounts: 1, contacts: 2)
   }
 

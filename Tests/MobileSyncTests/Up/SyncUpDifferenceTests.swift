@@ -90,11 +90,9 @@ import Testing
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)
     store.org.server.faults.add(.kind(.retrieve), .status(400, code: "INVALID_FIELD"))
-    let first = try await store.up(up.kind)
-    #expect(first.report.warnings.isEmpty)
+    #expect(try await store.up(up.kind).report.warnings.isEmpty)
     try await store.editAccounts(ids)
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    #expect(end.report.outcomes[ids[0]] == .sent)
+    #expect(try await store.up(up.kind, .leaveIfChanged).report.outcomes[ids[0]] == .sent)
   }
 
   @Test(arguments: UpCase.kinds)
@@ -184,8 +182,7 @@ import Testing
       return
     }
     let before = store.org.server.log.count
-    let end = try await store.up(up.kind)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(up.kind).state.status == .done)
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).isEmpty)
     let element = try #require(try await store.elements().first)
     #expect(element["__last_error__"]?.string?.contains("MISSING_ARGUMENT") == true)
@@ -221,8 +218,7 @@ import Testing
     ])
     let before = store.org.server.log.count
     try await store.up(SyncUpTarget(externalIdFieldName: "External_Id__c"), fields: ["Name"])
-    let writes = store.org.server.log.entries(after: before).filter(\.isWrite)
-    #expect(writes.map(\.records) == [2, 1])
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).map(\.records) == [2, 1])
     #expect(try store.accountCount() == 2)
     let id = try #require(
       try store.org.org.find(
@@ -245,8 +241,7 @@ import Testing
     }
     let before = store.org.server.log.count
     try await store.up(.collection)
-    let writes = store.org.server.log.entries(after: before).filter(\.isWrite)
-    #expect(writes.map(\.records) == [2, 2])
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).map(\.records) == [2, 2])
   }
 
   @Test func `rows are sent in numeric order`() async throws {
@@ -267,8 +262,7 @@ import Testing
     let ids = try await store.syncedAccounts(1)
     try await store.edit(ids) { $0["Name"] = "" }
     try store.org.delete(ids[0])
-    let end = try await store.up(up.kind)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(up.kind).state.status == .done)
     #expect(try await store.flags(ids[0]) == "lu")
     let error = try await store.element(ids[0])?["__last_error__"]?.string
     #expect(error?.contains("Required fields are missing: [Name]") == true)

@@ -32,8 +32,7 @@ import Testing
     #expect(try store.serverName(id) == "local \(id)")
     #expect(try await store.element(id)?["Name"] == "newer")
     #expect(try await store.dirty() == [id])
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    #expect(end.report.outcomes[id] == .sent)
+    #expect(try await store.up(up.kind, .leaveIfChanged).report.outcomes[id] == .sent)
     #expect(try store.serverName(id) == "newer")
     // A new record then becomes an update of the org's, or a deletion if the app has deleted it.
     let local = try await store.createAccounts(["A", "B"])
@@ -83,8 +82,7 @@ import Testing
     var target = SyncUpTarget(kind: up.kind)
     target.maxBatchSize = 2
     store.org.server.faults.add(.writes, nth: 2, .expireSession)
-    let end = try await store.up(target)
-    #expect(end.state.status == .failed)
+    #expect(try await store.up(target).state.status == .failed)
     #expect(try await store.dirty().count == (up.kind == .single ? 4 : 3))
     let manager = try await store.restarted()
     _ = try await manager.syncUp(
