@@ -172,8 +172,7 @@ import Testing
     request.headers["X-Attache-Admin"] = "open sesame"
     request.body = Array(#"{"to":"2024-01-31T12:00:00Z","moveBy":-60,"step":0}"#.utf8)
     #expect(try await served.client.send(request).status == 204)
-    let now = served.org.now()
-    #expect(Dates.utcSeconds(now) == "2024-01-31T11:59:00Z")
+    #expect(Dates.utcSeconds(served.org.now()) == "2024-01-31T11:59:00Z")
     request.body = Array(#"{"to":"tomorrow"}"#.utf8)
     #expect(try await served.client.send(request).outcome == "400 INVALID_INPUT")
   }

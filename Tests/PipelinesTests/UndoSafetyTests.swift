@@ -234,8 +234,7 @@ import Testing
     }
     #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
     #expect(refusal(run, [1, 99])?.reason == "edit 99: no edit has this number")
-    let undone = try await scene.undo(run)
-    #expect(refusal(undone.run)?.code == "undo.of-undo")
+    #expect(try await refusal(scene.undo(run).run)?.code == "undo.of-undo")
 
     let phone = try scene.world.device("ben")
     let id = try scene.world.ids("accounts", on: phone)[0]

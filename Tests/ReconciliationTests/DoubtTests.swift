@@ -87,8 +87,7 @@ struct DoubtTests {
     let writes = day.writes.count
     let resumed = try #require(try day.state.openRun(now: run.now + 1000))
     #expect(resumed.id == run.id)
-    let summary = try await day.reconciler().run(resumed)
-    #expect(day.verdicts(summary) == "created 1")
+    #expect(try await day.verdicts(day.reconciler().run(resumed)) == "created 1")
     #expect(day.writes.count == writes)
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }

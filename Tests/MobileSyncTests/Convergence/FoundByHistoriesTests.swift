@@ -46,8 +46,7 @@ import Testing
     ]
     for down in downs { try await down.finish() }
     try await store.createAccounts(["created here"])
-    let up = try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts)
-    try await up.finish()
+    try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts).finish()
     for down in downs { #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0) }
     #expect(try await store.elements().count == 3)
   }

@@ -166,8 +166,7 @@ import Testing
     try await store.manager.reSync(id: recent.syncID).finish()
     #expect(try await store.column("Site") == ["here", "here", "here"])
     // A new sync writes what it fetches.
-    let other = try await store.manager.syncDown(mru)
-    try await other.finish()
+    try await store.manager.syncDown(mru).finish()
     #expect(try await store.column("Site").isEmpty)
     #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 3)
     #expect(try await store.column("Site") == ["here", "here", "here"])

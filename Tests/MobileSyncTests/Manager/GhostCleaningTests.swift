@@ -133,8 +133,7 @@ import Testing
       settings: SyncSettings(overlapSeconds: 0, maxDeletesPercent: 10, minimumDeletes: 2))
     let ids = try store.org.makeAccounts(20)
     let manager = store.manager
-    let run = try await manager.syncDown(.soql(.accounts()), named: "down")
-    try await run.finish()
+    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
     for id in ids[0...2] { try store.org.delete(id) }
     let error = await #expect(throws: SyncError.self) {
       try await manager.cleanResyncGhosts(named: "down")

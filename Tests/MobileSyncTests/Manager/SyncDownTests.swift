@@ -101,8 +101,7 @@ import Testing
     let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: 300))
     let ids = try store.org.makeAccounts(5)
     let manager = store.manager
-    let first = try await manager.syncDown(.soql(.accounts()), named: "down")
-    try await first.finish()
+    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
     try await store.rename([ids[1], ids[2]])
     try store.org.update("Account", ids[2], ["Name": "server"])
     let report = try await manager.reSync(named: "down").finish()

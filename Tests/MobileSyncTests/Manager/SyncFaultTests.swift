@@ -65,8 +65,7 @@ import Testing
     store.org.server.faults.add(.kind(.queryMore), nth: 1, .drop(afterCommit: false))
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .status(503, code: "SERVER_UNAVAILABLE"))
     store.org.server.faults.add(.kind(.queryMore), nth: 4, .truncate(bytes: 100))
-    let run = try await store.manager.syncDown(.soql(target))
-    try await run.finish()
+    try await store.manager.syncDown(.soql(target)).finish()
     #expect(try await store.column("Id") == ids.sorted())
     #expect(store.org.server.faults.fired == 3)
   }

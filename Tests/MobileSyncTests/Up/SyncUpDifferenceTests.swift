@@ -164,8 +164,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
     #expect(try store.accountCount() == 1)
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 1)
-    let id = try await store.ids(named: ["A"])[0]
-    #expect(try store.serverName(id) == "A")
+    #expect(try await store.serverName(store.ids(named: ["A"])[0]) == "A")
   }
 
   @Test(arguments: UpCase.kinds)
