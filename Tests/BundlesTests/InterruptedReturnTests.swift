@@ -1,5 +1,6 @@
 import Returns
 import SQLite
+import Salesforce
 import SmartStore
 import System
 import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Ledger
+import Reconciliation
 import System
 import Testing
 import attache
