@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// A configuration that is broken in one way, with all expected messages.
@@ -55,13 +56,23 @@ struct BrokenConfiguration: CustomTestStringConvertible {
     self.expected = expected
   }
 
+  /// The cases of `Tests/Fixtures/broken-configurations.txt`, and one that is not a text.
+  static let all = {
+    let file = BrokenConfigurationTests.fixtures.appending(path: "broken-configurations.txt")
+    let binary = BrokenConfiguration(
+      "a file that is not UTF-8",
+      "pipeline.json:1:2: the file is not UTF-8 from here on; save it as UTF-8",
+      .bytes(.pipeline, [0x7B, 0xFF]))
+    return ((try? String(contentsOf: file, encoding: .utf8)).map(cases) ?? []) + [binary]
+  }()
+
   /// Reads a table: the name of each case, and indented its messages and its changes.
   ///
   /// A change of a file is `FILE: OLD => NEW`, `FILE - OLD` for a removal, `FILE + SETTING` for a
   /// setting before the pipeline's limits, `FILE = TEXT` for all of it, or `FILE < SAMPLE`.
-  static func cases(_ table: String) -> [BrokenConfiguration] {
+  private static func cases(_ table: String) -> [BrokenConfiguration] {
     var cases: [BrokenConfiguration] = []
-    for line in table.split(separator: "\n") {
+    for line in table.split(separator: "\n") where !line.hasPrefix("#") {
       let text = line.drop { $0 == " " }
       if text.count == line.count {
         cases.append(.init(String(line)))

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 @Suite struct BrokenConfigurationTests {
-  static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Fixtures/samples")
+  static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Fixtures")
 
   /// Writes the valid files with the changes, and returns the messages about them.
   func problems(_ changes: [BrokenConfiguration.Change]) throws -> String {
@@ -22,7 +22,7 @@ import Testing
       case .whole(let file, let text): files[file] = Data(text.utf8)
       case .bytes(let file, let bytes): files[file] = Data(bytes)
       case .sample(let file, let name):
-        files[file] = try Data(contentsOf: Self.samples.appendingPathComponent(name))
+        files[file] = try Data(contentsOf: Self.fixtures.appending(path: "samples/" + name))
       }
     }
     let directory = TemporaryDirectory("configuration")
@@ -37,15 +37,14 @@ import Testing
     }
   }
 
-  @Test(
-    arguments: BrokenConfiguration.text + BrokenConfiguration.agreement
-      + BrokenConfiguration.files)
+  @Test(arguments: BrokenConfiguration.all)
   func `a broken configuration is refused with reason and fix`(broken: BrokenConfiguration) throws {
     #expect(try problems(broken.changes) == broken.expected)
   }
 
   @Test func `the unbroken configuration of the cases is valid`() throws {
     #expect(try problems([]) == "")
+    #expect(BrokenConfiguration.all.count > 100)
   }
 
   @Test(
