@@ -1,7 +1,6 @@
 import Bundles
 import JSON
 import Ledger
-import Reconciliation
 import Returns
 import SmartStore
 import Snapshots

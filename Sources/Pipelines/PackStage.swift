@@ -2,7 +2,6 @@ import Bundles
 import Crypto
 import JSON
 import Ledger
-import Reconciliation
 import SmartStore
 import Snapshots
 import System

@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Reconciliation
+import Reports
 import System
 
 /// The decisions about a pipeline's edits.

@@ -1,5 +1,4 @@
 import Ledger
-import Reconciliation
 import Returns
 import SmartStore
 import System

@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import Reconciliation
 import Salesforce
 import System
 

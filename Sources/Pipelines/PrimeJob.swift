@@ -2,7 +2,6 @@ import Bundles
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
 import Returns
 import Salesforce
 import SmartStore

@@ -1,5 +1,5 @@
 import MobileSync
-import Reconciliation
+import Reports
 import Salesforce
 import Snapshots
 import System

@@ -1,9 +1,8 @@
-import Snapshots
 import JSON
 import Ledger
 import MobileSync
-import Reconciliation
 import Salesforce
+import Snapshots
 import System
 
 struct PrimeStage {

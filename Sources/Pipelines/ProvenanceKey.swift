@@ -1,6 +1,5 @@
 import Crypto
 import Ledger
-import Reconciliation
 import Snapshots
 import System
 

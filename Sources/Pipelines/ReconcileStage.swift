@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import MobileSync
 import Reconciliation
+import Reports
 import Salesforce
 import System
 

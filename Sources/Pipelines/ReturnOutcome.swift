@@ -1,10 +1,9 @@
-import Snapshots
 import JSON
 import Ledger
-import Reconciliation
 import Returns
 import SQLite
 import SmartStore
+import Snapshots
 import System
 
 /// The outcome of one inbox file in a run, reported once per file.

@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import Reconciliation
 import Returns
 import SmartStore
 import Snapshots

@@ -1,5 +1,4 @@
 import Ledger
-import Reconciliation
 import Salesforce
 
 /// The options of one execution of a pipeline.

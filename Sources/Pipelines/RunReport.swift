@@ -1,7 +1,7 @@
 import Bundles
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import Returns
 import System
 

@@ -1,5 +1,5 @@
 import Ledger
-import Reconciliation
+import Reports
 
 extension PlannedOutcome {
   /// Whether the planned outcome belongs to an undo, possible or not.

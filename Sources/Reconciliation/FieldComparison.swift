@@ -17,7 +17,7 @@ package struct FieldComparison: Sendable, Hashable {
   /// from the org's.
   package var outside: [FieldDifference]
   /// The fields outside the list whose issued values are unknown.
-  var unknown: Set<String> = []
+  package var unknown: Set<String> = []
   /// Whether the values that the device was issued are unknown.
   package var hasNoBase: Bool
   /// The listed fields that another user changed, edited on the device or not: their values in the
@@ -123,7 +123,17 @@ package struct FieldComparison: Sendable, Hashable {
   }
 
   /// Whether a value has no members.
-  static func isScalar(_ value: JSONValue) -> Bool { value.object == nil && value.array == nil }
+  package static func isScalar(_ value: JSONValue) -> Bool {
+    value.object == nil && value.array == nil
+  }
+
+  /// The fields that a device changed, or all that it has if the issued values are unknown.
+  package static func changes(_ element: JSONObject, _ base: MergeBase?) -> [FieldDifference] {
+    let fields = element.filter { isField($0.0) && isScalar($0.1) }
+    let comparison = FieldComparison(
+      device: element, base: base, server: nil, listed: fields.map(\.0))
+    return comparison.edited + comparison.outside
+  }
 
   /// Fields that the org sets by itself; a change of them is not an edit.
   private static let systemFields: Set<String> = [

@@ -6,7 +6,9 @@ import Salesforce
 
 extension LedgerDatabase {
   /// The fields that a device edited, as far as that is known without the org.
-  func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) throws -> FieldComparison {
+  package func editedFields(
+    of edit: OpenEdit, _ rules: [ReconciledSync]
+  ) throws -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(

@@ -5,7 +5,7 @@ import Salesforce
 
 extension MergeBase {
   /// Whether the base has a member's value, or is known to lack the member.
-  func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
+  package func knows(_ name: String) -> Bool { isComplete || fields[name] != nil }
 
   /// Whether the base was issued to a device whose element has this modification date.
   ///

@@ -131,7 +131,12 @@ package enum UndoRule {
   /// Why a deletion is not undone, and what an operator can do.
   static func remedy(_ reason: String, _ instance: String?) -> String {
     reason + ": restore it from the recycle bin of the org"
-      + (instance.map { ", " + OrgNames.recycleBin(of: $0) } ?? "")
+      + (instance.map { ", " + recycleBin(of: $0) } ?? "")
+  }
+
+  /// The address of an org's recycle bin for a browser.
+  private static func recycleBin(of instance: String) -> String {
+    instance + "/lightning/o/DeleteEvent/home"
   }
 
   /// Whether everything that an edit waits for also waits for it; `waits` has the edits that each

@@ -46,11 +46,6 @@ package struct OrgNames: Sendable {
     return isHere ? nil : instance
   }
 
-  /// The address of an org's recycle bin for a browser.
-  static func recycleBin(of instance: String) -> String {
-    instance + "/lightning/o/DeleteEvent/home"
-  }
-
   private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -2,6 +2,8 @@ import Crypto
 import JSON
 import Ledger
 import MobileSync
+import Reconciliation
+import Reports
 import Salesforce
 
 /// An open edit as the next generation redelivers it: a row that is still dirty.

@@ -22,10 +22,15 @@ package struct RecordStory: Sendable {
 
   /// The history of the record with an ID or a local ID, or of the record of a numbered edit; it
   /// has no events if the ledger does not know the record.
-  package init(of name: String, in ledger: LedgerDatabase) throws {
+  ///
+  /// - Parameter changes: The fields that a device changed in an element, given what it was issued.
+  package init(
+    of name: String, in ledger: LedgerDatabase,
+    changes: (JSONObject, MergeBase?) -> [FieldDifference]
+  ) throws {
     let long = name.recordID18 ?? name
     for id in try ledger.edits(named: long) {
-      guard let edit = try ledger.events(ofEdit: id, changes: Self.changes) else { continue }
+      guard let edit = try ledger.events(ofEdit: id, changes: changes) else { continue }
       recordID = edit.recordID ?? recordID
       localID = edit.localID ?? localID
       sobject = edit.sobject ?? sobject
@@ -43,13 +48,5 @@ package struct RecordStory: Sendable {
   /// Inserts further events, each in its position.
   package mutating func add(_ more: [RecordEvent]) {
     events = StoryOrder(of: events + more).sorted()
-  }
-
-  /// The fields that a device changed, or all that it has if the issued values are unknown.
-  private static func changes(_ element: JSONObject, _ base: MergeBase?) -> [FieldDifference] {
-    let fields = element.filter { FieldComparison.isField($0.0) && FieldComparison.isScalar($0.1) }
-    let comparison = FieldComparison(
-      device: element, base: base, server: nil, listed: fields.map(\.0))
-    return comparison.edited + comparison.outside
   }
 }

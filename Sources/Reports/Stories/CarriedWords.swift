@@ -49,7 +49,7 @@ package struct CarriedWords: Sendable {
   }
 
   /// The org's values that the sentence shows in full; nil if it shows none.
-  func shown(over held: JSONObject?) -> JSONObject? {
+  package func shown(over held: JSONObject?) -> JSONObject? {
     guard verdict == .conflict else { return nil }
     var values: JSONObject = [:]
     for field in contested(held) {
@@ -61,7 +61,7 @@ package struct CarriedWords: Sendable {
   }
 
   /// The org's values as read for the report.
-  var reported: JSONObject {
+  package var reported: JSONObject {
     detail.fields.reduce(into: [:]) { values, field in values[field.name] = field.server }
   }
 
