@@ -348,6 +348,39 @@ import Testing
       ])
   }
 
+  @Test func `a revert takes back all changes of its row, also the first one of a field`() async {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 0, visitKey: .external,
+      phones: Self.phones(android: [false, false, false]))
+    (setup.cuts, setup.prunes) = (true, true)
+    await expectHolds(
+      538_900_033, setup,
+      [
+        .edit(phone: 2, soup: 0, pick: 85, field: 77, .boolean, isTooLong: false),
+        .returnStore(phone: 2),
+        .edit(phone: 2, soup: 0, pick: 64, field: 65, .boolean, isTooLong: false),
+        .run(.all, nil), .revert(phone: 2), .editAgain(phone: 2, field: 14),
+      ])
+  }
+
+  @Test func `an edit made after its phone sent the record stays when the phone is restored`() async
+  {
+    var setup = HistorySetup(
+      overwrites: false, strict: true, quietSeconds: 120, visitKey: .external,
+      phones: Self.phones(android: [true, false, true]))
+    (setup.across, setup.carries, setup.concurrency) = (.firstWins, true, 4)
+    await expectHolds(
+      538_900_150, setup,
+      [
+        .create(phone: 1, soup: 0, .boolean), .spoil(phone: 1), .returnStore(phone: 1),
+        .run(.all, nil), .install(phone: 1), .backUp(phone: 1),
+        .fix(phone: 1, pick: 5, field: 95), .syncUp(phone: 1, soup: 3, most: 100),
+        .edit(phone: 1, soup: 0, pick: 79, field: 70, .boolean, isTooLong: false),
+        .returnStore(phone: 1), .restore(phone: 1, pick: 0),
+        .edit(phone: 1, soup: 1, pick: 15, field: 95, .number, isTooLong: false),
+      ])
+  }
+
   /// The first write is held, or lost if there is no quiet window.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }

@@ -46,6 +46,8 @@ struct PhoneRow: Sendable, Hashable {
   var before: JSONObject
   /// The fields changed here, with their values and the numbers of the changes.
   var changed: [String: (value: String, change: Int)] = [:]
+  /// The numbers of the changes that a later one of the same field has replaced since it was clean.
+  var replaced: Set<Int> = []
   var isDeleted = false
   /// `_soupLastModifiedDate`.
   var date: Int64 = 0
@@ -56,6 +58,15 @@ struct PhoneRow: Sendable, Hashable {
 
   /// The record, by its ID or by the marker of the phone that created it.
   var record: String { serverID ?? marker ?? "" }
+
+  /// The numbers of all changes since it was clean, which a revert takes back.
+  var allChanges: Set<Int> { replaced.union(changed.values.map(\.change)) }
+
+  /// Sets a field.
+  mutating func change(_ field: String, to value: String, number: Int) {
+    if let before = changed[field] { replaced.insert(before.change) }
+    changed[field] = (value, number)
+  }
 
   /// Whether two rows are of one record and have the same values.
   func isSameWork(as other: PhoneRow) -> Bool {

@@ -26,6 +26,7 @@ final class Strike: Sendable {
   private let faults: Faults
   private let watch: OrgWatch
   private let hand: OtherUser
+  private let trace: WriteTrace?
   private let state = Locked(State())
 
   init(_ mishap: Mishap?, _ world: World) {
@@ -38,6 +39,8 @@ final class Strike: Sendable {
     faults = world.server.faults
     watch = world.watch
     hand = OtherUser(world)
+    trace = world.trace
+    trace?.begin(step: world.step)
   }
 
   var isStruck: Bool { state.withLock { $0.isStruck } }
@@ -81,6 +84,7 @@ final class Strike: Sendable {
         state.withLock { $0.writes += 1 }
         watch.look(.pipeline)
       })
+    if let trace { faults.add(.writes, times: ever, .observe { trace.add($0) }) }
     guard let mishap else { return }
     armHarm(mishap)
   }

@@ -114,7 +114,7 @@ extension World {
   func discard(_ phone: Phone, _ pick: Int) throws -> Bool {
     guard let id = open(phone, pick), let row = phone.state.rows[id] else { return false }
     let node = book.newState(after: phone.state.node)
-    book.reverted.formUnion(row.changed.values.map(\.change))
+    book.reverted.formUnion(row.allChanges)
     try phone.settle(id, row.marker == nil ? row.before : nil, now: deviceNow(), node: node)
     return true
   }

@@ -74,7 +74,7 @@ extension World {
   private func foretell(
     _ verb: Step.Verb, _ mishap: Mishap?, _ options: RunOptions
   ) async throws -> [Int: Verdict]? {
-    guard mishap == nil, verb != .pack, history.seed % Self.foretold == 0,
+    guard foretells, mishap == nil, verb != .pack, history.seed % Self.foretold == 0,
       !runs.isEmpty
     else { return nil }
     var options = options

@@ -175,7 +175,7 @@ extension World {
       let row = phone.state.rows[id], !row.changed.isEmpty
     else { return false }
     let node = book.newState(after: phone.state.node)
-    book.reverted.formUnion(row.changed.values.map(\.change))
+    book.reverted.formUnion(row.allChanges)
     try phone.settle(
       id, row.marker == nil ? row.before : nil, now: deviceNow(), node: node)
     return true

@@ -28,6 +28,10 @@ final class World {
   var root: String
   var runs: [RunResult] = []
   var tally = Tally()
+  /// Records what the runs write.
+  var trace: WriteTrace?
+  /// Whether there may be a dry run before a run.
+  var foretells = true
   /// When the runs ended that made the bundles.
   var bundleTimes: [String: Int64] = [:]
   /// The generation of each user whose issued records were checked.
@@ -237,7 +241,7 @@ final class World {
     let row = try phone.write(
       object, over: element, into: soup, now: deviceNow(), node: node
     ) { row in
-      row.changed[field] = (value, number)
+      row.change(field, to: value, number: number)
       (recordID, issued) = (row.serverID, row.issued[field])
       came = row.came ?? []
     }
@@ -272,7 +276,7 @@ final class World {
     let number = book.changes.count
     let row = try phone.write(object, into: soup, now: deviceNow(), node: node) { row in
       row.marker = marker
-      row.changed[field] = (value, number)
+      row.change(field, to: value, number: number)
     }
     book.changes.append(
       Change(

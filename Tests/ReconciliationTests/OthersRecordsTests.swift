@@ -174,6 +174,51 @@ struct OthersRecordsTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
 
+  /// A new record that its device sent by itself before the pipeline did, and an edit of it that
+  /// the device made afterwards.
+  private func sentAndEdited() async throws -> (made: Edit, edit: Edit, id: String) {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    let most = day.options.maxChanges.perSnapshot
+    day.options.maxChanges.perSnapshot = 0
+    #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
+    day.options.maxChanges.perSnapshot = most
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    var edit = try day.edited(account: id, ["Phone": "2"])
+    (edit.row, edit.created, edit.base) = (made.row, made.created, nil)
+    edit.lastModified = made.lastModified + 5
+    return (made, edit, id)
+  }
+
+  @Test(arguments: [true, false])
+  func `an edit of a record that its device sent stays when the unsent row comes`(
+    _ isRestored: Bool
+  ) async throws {
+    let (made, edit, id) = try await sentAndEdited()
+    // The device was restored from a backup and counts again, or an older copy arrives late.
+    try day.handBack([edit], handback: isRestored ? 2 : 3)
+    try day.handBack([made], handback: 2)
+    let summary = try await day.run()
+    #expect(summary.verdicts[.updated] == 1 && summary.verdicts[.created] == nil)
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `an edit of a record that its device sent is only closed by a clean row of its own lineage`(
+    _ isRestored: Bool
+  ) async throws {
+    let (_, edit, id) = try await sentAndEdited()
+    try day.handBack([edit], handback: 2)
+    // From a backup, the device has sent the row again, by its external ID.
+    try day.handBack([], handback: isRestored ? 2 : 3, witnesses: [edit.clean(as: id)])
+    let summary = try await day.run()
+    #expect(summary.verdicts[.updated] == (isRestored ? 1 : nil))
+    #expect(try day.record("Account", id)["Phone"] == (isRestored ? "2" : "1"))
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
+
   @Test func `a restored device that skips a number closes no unknown edits`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited(account: id, ["Phone": "5"])

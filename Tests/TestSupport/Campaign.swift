@@ -94,6 +94,18 @@ package struct Campaign<History: RandomHistory>: Sendable {
     endsAt = nil
   }
 
+  /// Creates a campaign of a part of its fixed seeds, which are the same in every round of
+  /// `make soak`.
+  package init(
+    _ size: CampaignSize, seeds: [UInt64], _ history: @escaping @Sendable (UInt64) -> History
+  ) {
+    self.size = size
+    let done = SeedLog(size)?.done ?? []
+    self.seeds = seeds.filter { !done.contains($0) }
+    self.history = history
+    endsAt = nil
+  }
+
   /// Creates a campaign that ends at the first failure for which `endsAt` is true.
   package init(
     first: UInt64, count: Int, endsAt: @escaping @Sendable (Failure) async -> Bool,

@@ -249,12 +249,15 @@ extension LedgerDatabase {
 
   // MARK: the device's own sync
 
-  /// Records a clean row that has an ID.
+  /// Records a row that has an ID: a clean row of the return, or a row of another return of its
+  /// installation.
   ///
   /// If the ledger has it as a record created on the device, the device has sent the record itself.
-  /// A duplicate is reported once.
+  /// A duplicate is reported once. `isOfOther`: the row is from another return, where it may have
+  /// been edited since.
   func noteOwnSync(
-    _ witness: CleanRow, _ entry: ReturnEntry, _ result: inout IngestResult
+    _ witness: CleanRow, isOfOther: Bool = false, _ entry: ReturnEntry,
+    _ result: inout IngestResult
   ) throws {
     guard let serverID = witness.serverID,
       let creation = try creation(
@@ -269,7 +272,9 @@ extension LedgerDatabase {
       try connection.run("UPDATE creation SET record_id = \(first) WHERE id = \(creation)")
       ours = first
     }
-    guard let ours else { return try closeSentByDevice(creation, witness) }
+    guard let ours else {
+      return try closeSentByDevice(creation, witness, isOfOther: isOfOther, entry)
+    }
     if ours == serverID { return }
     if try isToldTwice(creation, serverID) { return }
     let edit = Edit(
@@ -318,16 +323,28 @@ extension LedgerDatabase {
 
   /// Closes the edits of a record that the device's own sync created and attache did not.
   ///
-  /// The clean row shows that the device has sent them. Sending them again would overwrite later
-  /// corrections in the org.
-  private func closeSentByDevice(_ creation: Int64, _ witness: CleanRow) throws {
+  /// The row's ID shows that the device has sent what it had before it knew the ID. Sending that
+  /// again would overwrite later corrections in the org. An edit that has the ID was made after
+  /// that: only a clean row of its own lineage shows that the device has sent it, too.
+  private func closeSentByDevice(
+    _ creation: Int64, _ witness: CleanRow, isOfOther: Bool, _ entry: ReturnEntry
+  ) throws {
     let sent = try connection.all(
       """
-      SELECT e.id FROM edit e WHERE e.creation_id = \(creation) AND e.operation <> 'synced'
-        AND \(Self.mayBeClosed)
+      SELECT e.id, e.record_id IS NULL, r.install IS NULL
+      FROM edit e JOIN returned r ON r.id = e.return_id
+      WHERE e.creation_id = \(creation) AND e.operation <> 'synced' AND \(Self.mayBeClosed)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.edit_id = e.id
           AND n.last_modified_ms > \(witness.lastModified))
       """)
-    for id in sent.compactMap({ $0[0].integer }) { try supersede(id, by: nil) }
+    for row in sent {
+      guard let id = row[0].integer else { continue }
+      if row[1].integer != 1 {
+        if isOfOther { continue }
+        // The lineage of an app without marks is not known.
+        if row[2].integer != 1, try !owns(entry.ancestry, id) { continue }
+      }
+      try supersede(id, by: nil)
+    }
   }
 }

@@ -159,7 +159,9 @@ extension LedgerDatabase {
     try closeGivenUp(entry, edits: Set(edits.map(\.row)))
     for witness in witnesses { try noteOwnSync(witness, entry, &result) }
     for edit in edits {
-      if let witness = try sentBefore(edit, entry) { try noteOwnSync(witness, entry, &result) }
+      if let witness = try sentBefore(edit, entry) {
+        try noteOwnSync(witness, isOfOther: true, entry, &result)
+      }
     }
     return result
   }

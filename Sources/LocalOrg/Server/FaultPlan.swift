@@ -89,10 +89,11 @@ struct FaultPlan: Sendable {
   }
 
   /// Applies the faults to the org before the request is processed.
-  func strikeBefore(_ org: Org) throws {
+  func strikeBefore(_ org: Org, _ request: @autoclosure () -> ReceivedRequest) throws {
     for action in actions {
       switch action {
       case .mutate(let body): try body(org)
+      case .observe(let body): body(request())
       case .expireCursors: try org.expireCursors()
       case .moveClock(let seconds): try org.moveClock(by: Int64(seconds) * 1000)
       default: break

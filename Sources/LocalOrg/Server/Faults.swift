@@ -48,6 +48,8 @@ package final class Faults: Sendable {
     case limitExceeded
     /// Another change of the org is made first.
     case mutate(@Sendable (Org) throws -> Void)
+    /// The request is observed first, unless an earlier fault has thrown.
+    case observe(@Sendable (ReceivedRequest) -> Void)
 
     /// The label in the log.
     var label: String {
@@ -73,6 +75,7 @@ package final class Faults: Sendable {
       case .ruleError: "rule error"
       case .limitExceeded: "limit exceeded"
       case .mutate: "mutate"
+      case .observe: "observe"
       }
     }
   }

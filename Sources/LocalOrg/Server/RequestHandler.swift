@@ -120,7 +120,8 @@ final class RequestHandler: Sendable {
     -> (ServerResponse, records: Int?)
   {
     do {
-      try plan.strikeBefore(org)
+      try plan.strikeBefore(
+        org, ReceivedRequest(visit.request, user: session?.user.username))
     } catch {
       let answer = APIResponse.failure([.storage(error)])
       return (Self.response(answer), nil)

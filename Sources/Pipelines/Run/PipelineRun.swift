@@ -25,7 +25,7 @@ package struct PipelineRun {
     if let names = try pipeline.users.names() {
       try PipelineUsers.check(options.users, areAmong: names, in: pipeline)
     }
-    for path in options.files where !Files.exists(path) { throw IngestStage.missing(path) }
+    for path in options.files { try IngestStage.checkFile(path) }
     if let place = options.rehearsal { try RunReport.rehearsalDirectory(place).check() }
     return try await withTaskExecutorPreference(thread) {
       try await perform(pipeline, root, variables, options, report)

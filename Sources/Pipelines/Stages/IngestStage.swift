@@ -47,18 +47,20 @@ struct IngestStage {
     }
   }
 
-  /// The error for a named file that does not exist.
-  static func missing(_ path: String) -> PipelineError {
+  /// Throws if no file has this path: nothing does, or a directory.
+  static func checkFile(_ path: String) throws(PipelineError) {
+    if Files.isDirectory(path) {
+      throw PipelineError(
+        .configuration, "ingest.directory", "the file to ingest is a directory", location: path,
+        fix: "name the file itself")
+    }
+    if !Files.exists(path) { throw missing(path) }
+  }
+
+  private static func missing(_ path: String) -> PipelineError {
     PipelineError(
       .configuration, "ingest.no-file", "the file to ingest does not exist", location: path,
       fix: "name a store file or a bundle")
-  }
-
-  /// The error for a named directory.
-  private static func notAFile(_ path: String) -> PipelineError {
-    PipelineError(
-      .configuration, "ingest.directory", "the file to ingest is a directory", location: path,
-      fix: "name the file itself")
   }
 
   private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
@@ -66,7 +68,7 @@ struct IngestStage {
       return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.hasStoodStill)
     }
     return try run.options.files.map { path in
-      if Files.isDirectory(path) { throw Self.notAFile(path) }
+      try Self.checkFile(path)
       guard let candidate = try inbox.candidate(named: path) else {
         throw Self.missing(path)
       }
