@@ -3,6 +3,7 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
+import Reports
 import Salesforce
 import TestSupport
 import Testing
