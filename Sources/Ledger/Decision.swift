@@ -108,7 +108,7 @@ extension Decision.Kind {
     case .device: "--take device"
     case .server: "--take server"
     case .set: "--set FIELD=VALUE"
-    case .record: "--record ID"
+    case .record: "--match-record ID"
     case .retry: "--retry"
     case .discard: "--discard"
     case .undo: "reconcile undo"

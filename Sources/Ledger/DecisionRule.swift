@@ -11,13 +11,15 @@ package enum DecisionRule {
     /// Whether the row in the device's store could be read.
     package var isReadable: Bool
     /// Whether the edit's changes in the org are to be undone.
-    package var isToBeUndone = false
+    package var isToBeUndone: Bool
 
     package init(
-      verdict: Verdict?, operation: EditOperation, hasRecord: Bool, isReadable: Bool = true
+      verdict: Verdict?, operation: EditOperation, hasRecord: Bool, isReadable: Bool = true,
+      isToBeUndone: Bool = false
     ) {
       (self.verdict, self.operation) = (verdict, operation)
       (self.hasRecord, self.isReadable) = (hasRecord, isReadable)
+      self.isToBeUndone = isToBeUndone
     }
   }
 
@@ -47,7 +49,7 @@ package enum DecisionRule {
     case .duplicateCreated: kinds = [.record, .discard, .retry]
     case .notVisible, .notConfigured: kinds = [.retry, .discard]
     case .blocked: kinds = [.retry, .set, .discard]
-    case .notPermitted, .notAttempted: kinds = [.device, .retry, .discard]
+    case .exceedsUserAccess, .notAttempted: kinds = [.device, .retry, .discard]
     case .failed:
       let isRefused = subject.operation == .create && !subject.hasRecord
       kinds = isRefused ? [.set, .record, .retry, .discard] : [.set, .retry, .discard]
@@ -58,11 +60,20 @@ package enum DecisionRule {
     return deletes ? kinds.filter { $0 != .set } : kinds
   }
 
-  /// The verdicts that permit a decision for some edits.
-  package static func verdicts(permitting kind: Decision.Kind) -> [Verdict] {
-    Verdict.allCases.filter { verdict in
-      possible(Subject(verdict: verdict, operation: .update, hasRecord: true)).contains(kind)
-        || possible(Subject(verdict: verdict, operation: .create, hasRecord: false)).contains(kind)
+  /// The verdicts that permit a decision, as text; "(creates only)" follows those that permit it
+  /// only for a record without an ID in the org.
+  package static func verdicts(permitting kind: Decision.Kind) -> String {
+    Verdict.allCases.compactMap { verdict in
+      let permits = samples(of: verdict).map { possible($0).contains(kind) }
+      return permits.contains(true)
+        ? verdict.rawValue + (permits.first == true ? "" : " (creates only)") : nil
+    }.joined(separator: ", ")
+  }
+
+  /// An update and a create with a verdict.
+  private static func samples(of verdict: Verdict) -> [Subject] {
+    [(.update, true), (.create, false)].map {
+      Subject(verdict: verdict, operation: $0, hasRecord: $1)
     }
   }
 
@@ -74,25 +85,17 @@ package enum DecisionRule {
     step(subject.verdict, possible(subject), "\(pipeline) \(edit)")
   }
 
-  /// What an operator should do about edits with a verdict.
+  /// What an operator should do about edits with a verdict: only what is possible for one of them.
   ///
-  /// `EDIT` stands for an edit's number. The possible arguments depend on the edit, so all that
-  /// apply to some edit with the verdict are listed.
-  package static func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
-    let kinds = [(EditOperation.update, true), (.create, false)].map { operation, hasRecord in
-      possible(Subject(verdict: verdict, operation: operation, hasRecord: hasRecord))
-    }
-    return step(verdict, union(kinds), "\(pipeline) EDIT")
-  }
-
-  /// What an operator should do about some edits with a verdict: only what is possible for one of
-  /// them, with its number if there is only one.
+  /// `EDIT` stands for an edit's number, unless `edit` is the number of the only one.
   package static func nextStep(
-    of verdict: Verdict, for edits: [(number: Int64, subject: Subject)], in pipeline: String
+    of verdict: Verdict, for edits: Set<Subject>, edit: Int64? = nil, in pipeline: String
   ) -> String? {
-    guard let first = edits.first else { return nextStep(of: verdict, in: pipeline) }
-    let place = edits.count == 1 ? String(first.number) : "EDIT"
-    return step(verdict, union(edits.map { possible($0.subject) }), "\(pipeline) \(place)")
+    let found = Set(edits.flatMap(possible))
+    let usual = union(samples(of: verdict).map(possible))
+    let kinds = (usual + Decision.Kind.allCases.filter { !usual.contains($0) })
+      .filter(found.contains)
+    return step(verdict, kinds, "\(pipeline) \(edit.map { String($0) } ?? "EDIT")")
   }
 
   /// The decisions that are in any of the lists.
@@ -116,13 +119,10 @@ package enum DecisionRule {
   private static func step(
     _ verdict: Verdict?, _ kinds: [Decision.Kind], _ place: String
   ) -> String? {
-    guard let advice = verdict?.advice else { return nil }
-    let options = kinds.map(\.option)
-    guard let last = options.last else { return advice + "." }
-    if options == [Decision.Kind.discard.option] {
-      return "It can only be discarded: attache decide \(place) \(last)."
-    }
-    return "\(advice): attache decide \(place) \(choices(kinds))."
+    guard let verdict, let advice = verdict.advice(allowing: kinds) else { return nil }
+    if kinds.isEmpty { return verdict.isSettled ? advice + "." : nil }
+    let words = kinds == [.discard] ? "It can only be discarded" : advice
+    return "\(words): attache decide \(place) \(choices(kinds))."
   }
 
   /// The options of decisions as text: "--take device, --retry or --discard".
@@ -147,8 +147,7 @@ package enum DecisionRule {
     if possible.isEmpty {
       return "it is resolved (\(verdict.rawValue)), so there is nothing to decide"
     }
-    let options = possible.map(\.option).joined(separator: ", ")
     return "\(kind.option) is not possible for an edit with the verdict \(verdict.rawValue); "
-      + "possible: \(options)"
+      + "possible: \(choices(possible))"
   }
 }

@@ -109,7 +109,7 @@ extension LedgerDatabase {
   /// The runs that redelivered edits in the stores of a return whose stamps do not name a run, as
   /// inferred from their content: a row that is as issued, or a new row created at that time.
   ///
-  /// This applies if an operator named the generation (`ingest --as`), or if the app rewrote the
+  /// This applies if an operator named the generation (`ingest --generation`), or if the app rewrote the
   /// stamp.
   func presumedMarks(
     _ row: ReturnRow, _ edits: [Edit], _ witnesses: [CleanRow]

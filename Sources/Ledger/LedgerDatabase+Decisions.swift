@@ -91,24 +91,34 @@ extension LedgerDatabase {
     ).compactMap { $0[0].integer }
   }
 
-  /// The edits that a run left unresolved with a verdict, and their facts, in order of arrival;
-  /// empty if there are more than `limit`.
+  /// The facts of the edits that a run left unresolved with a verdict, and the number of the edit
+  /// if there is only one.
   package func editsLeft(
-    by run: String, _ verdict: Verdict, limit: Int
-  ) throws -> [(number: Int64, subject: DecisionRule.Subject)] {
-    let numbers = try connection.all(
+    by run: String, _ verdict: Verdict
+  ) throws -> (subjects: Set<DecisionRule.Subject>, edit: Int64?) {
+    let rows = try connection.all(
       """
-      SELECT e.id FROM outcome x JOIN edit e ON e.id = x.edit_id
+      SELECT e.operation, \(Self.hasRecord), e.finding IS NULL, \(Self.isToBeUndone), count(*),
+        min(e.id)
+      FROM outcome x JOIN edit e ON e.id = x.edit_id LEFT JOIN creation c ON c.id = e.creation_id
       WHERE x.run_id = \(run) AND x.verdict = \(verdict) AND e.verdict = x.verdict
         AND \(Self.isUnsettledEdit)
-      ORDER BY e.id LIMIT \(limit + 1)
-      """
-    ).compactMap { $0[0].integer }
-    if numbers.count > limit { return [] }
-    return try numbers.compactMap { number in
-      try decidable(number).map { (number: number, subject: $0.subject) }
+      GROUP BY 1, 2, 3, 4
+      """)
+    let subjects = rows.map { row in
+      DecisionRule.Subject(
+        verdict: verdict, operation: row[0].text.flatMap(EditOperation.init(rawValue:)) ?? .update,
+        hasRecord: row[1].integer == 1, isReadable: row[2].integer == 1,
+        isToBeUndone: row[3].integer == 1)
     }
+    let isOne = rows.count == 1 && rows[0][4].integer == 1
+    return (Set(subjects), isOne ? rows[0][5].integer : nil)
   }
+
+  /// Whether the record of an edit `e`, with its creation `c`, has an ID in the org.
+  package static let hasRecord: SQL = """
+    (e.record_id IS NOT NULL OR coalesce(c.record_id, c.device_record_id) IS NOT NULL)
+    """
 
   /// Records an operator's decisions and reopens the edits for the next run, in one transaction.
   ///
@@ -137,7 +147,7 @@ extension LedgerDatabase {
   func enter(_ decision: Decision, of found: DecisionFacts, by: String, time: Int64) throws {
     try withdrawDecision(of: found.edit)
     var detail = decision.values
-    if decision.sends, found.subject.verdict == .notPermitted {
+    if decision.sends, found.subject.verdict == .exceedsUserAccess {
       detail["lifts"] = .string(found.detail.limit)
     }
     if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }

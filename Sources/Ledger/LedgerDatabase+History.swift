@@ -1,6 +1,5 @@
 import JSON
 import SQLite
-import System
 
 /// What supersedes an edit.
 enum Replacement: Hashable {
@@ -267,36 +266,6 @@ extension LedgerDatabase {
       case .edit(let other)?: try supersede(id, by: other)
       case .handback?: try supersede(id, by: nil)
       }
-    }
-  }
-
-  // MARK: retry
-
-  /// Decides that the rules are applied again to a run's closed edits with one of these verdicts;
-  /// returns their number.
-  ///
-  /// An edit that a later edit of its device replaced is refused, and the run closes it for good:
-  /// sending it now would overwrite what its own user entered later.
-  package func retry(run: String, verdicts: Set<Verdict>, by: String = "") throws -> Int {
-    let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
-    return try connection.transaction {
-      let edits = try connection.all(
-        """
-        SELECT id FROM edit e
-        WHERE verdict IN (\(list: wanted)) AND state = 'closed' AND superseded_by IS NULL
-          AND verdict <> \(Verdict.superseded)
-          AND id IN (SELECT edit_id FROM outcome WHERE run_id = \(run)) ORDER BY id
-        """
-      ).compactMap { $0[0].integer }
-      var count = 0
-      for edit in edits {
-        guard let found = try decidable(edit), try refusal(.retry, of: found) == nil else {
-          continue
-        }
-        try enter(.retry, of: found, by: by, time: Clock.wallMilliseconds())
-        count += 1
-      }
-      return count
     }
   }
 }

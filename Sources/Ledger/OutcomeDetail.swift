@@ -40,7 +40,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     return detail
   }
 
-  /// The limit that a `not permitted` verdict reports: its message, and the record that it is
+  /// The limit that a `exceeds user access` verdict reports: its message, and the record that it is
   /// about.
   package var limit: String { [message, otherID].compactMap(\.self).joined(separator: "\n") }
 

@@ -39,7 +39,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   /// It refers to a record that could not be sent.
   case blocked
   /// It would be sent with other permissions than its user's, and its user may not make the change.
-  case notPermitted = "not permitted"
+  case exceedsUserAccess = "exceeds user access"
   /// No sync up of the pipeline covers the soup.
   case notConfigured = "not configured"
   /// The org refused it, or it cannot be read.
@@ -58,7 +58,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       .discarded, .undone, .partlyUndone, .notUndone:
       true
     case .conflict, .deviceConflict, .duplicateCreated, .deletedOnServer, .mergedOnServer,
-      .notVisible, .blocked, .notPermitted, .notConfigured, .failed, .notAttempted, .unconfirmed:
+      .notVisible, .blocked, .exceedsUserAccess, .notConfigured, .failed, .notAttempted,
+      .unconfirmed:
       false
     }
   }
@@ -74,7 +75,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
       .discarded, .undone, .partlyUndone, .notUndone, .conflict,
       .deviceConflict, .duplicateCreated, .deletedOnServer, .mergedOnServer, .notVisible,
-      .notPermitted, .failed:
+      .exceedsUserAccess, .failed:
       false
     }
   }
@@ -85,7 +86,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .conflict, .deletedOnServer, .mergedOnServer, .notVisible, .failed: true
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
       .discarded, .undone, .partlyUndone, .notUndone, .deviceConflict,
-      .duplicateCreated, .blocked, .notPermitted, .notConfigured, .notAttempted, .unconfirmed:
+      .duplicateCreated, .blocked, .exceedsUserAccess, .notConfigured, .notAttempted, .unconfirmed:
       false
     }
   }
@@ -121,7 +122,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .partlyUndone: "Some of its changes in the org were undone; the others stay."
     case .notUndone: "Its change in the org was to be undone, and stays."
     case .blocked: "It refers to a record that did not reach the org."
-    case .notPermitted:
+    case .exceedsUserAccess:
       "It would be sent with other permissions than its user's, "
         + "and the user was not issued the record."
     case .notConfigured: "The pipeline has no sync up for it; nothing was sent."
@@ -134,8 +135,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
 
   /// What an operator should do about it; nil if nothing.
   ///
-  /// The commands come from `DecisionRule`.
-  package var advice: String? {
+  /// It suggests only the given decisions, which come from `DecisionRule`, as do the commands.
+  package func advice(allowing kinds: [Decision.Kind]) -> String? {
     switch self {
     case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .superseded, .discarded, .undone:
       nil
@@ -151,16 +152,35 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .duplicateCreated:
       "Merge the two records in the org (both IDs are listed), then decide which one counts"
     case .deletedOnServer:
-      "Restore the record from the recycle bin and retry, recreate it, or leave it deleted"
-    case .mergedOnServer: "Send it into the merge survivor (its ID is listed), or discard it"
+      Self.choice(
+        kinds, (.retry, "restore the record from the recycle bin and retry"),
+        (.device, "recreate it"), (.server, "leave it deleted"))
+    case .mergedOnServer:
+      Self.choice(
+        kinds, (.device, "send it into the merge survivor (its ID is listed)"),
+        (.server, "discard it"))
     case .notVisible: "Share the record with the user and retry, or discard the edit"
     case .blocked: "Fix the record that it refers to, and the next run retries it; or discard it"
-    case .notPermitted: "Check whether the user may do this: if so, send it; otherwise discard it"
+    case .exceedsUserAccess:
+      "Check whether the user may do this: if so, send it; otherwise discard it"
     case .notConfigured: "Add a sync up for it to the pipeline file, and retry"
-    case .failed: "Fix the reported error and retry, send another value, or discard the edit"
+    case .failed:
+      Self.choice(
+        kinds, (.retry, "fix the reported error and retry"), (.set, "send another value"),
+        (.record, "name the record that the org already has"), (.discard, "discard the edit"))
     case .notAttempted: "The next run retries it; if the reason stays, decide"
     case .unconfirmed:
       "The next run checks again; if it stays, look at the record in the org and decide"
     }
+  }
+
+  /// The given decisions as one sentence: "Recreate it, or leave it deleted"; nil if there are none.
+  private static func choice(
+    _ kinds: [Decision.Kind], _ ways: (kind: Decision.Kind, words: String)...
+  ) -> String? {
+    let words = ways.filter { kinds.contains($0.kind) }.map(\.words)
+    guard let last = words.last, let first = words.first else { return nil }
+    let text = words.count == 1 ? last : words.dropLast().joined(separator: ", ") + ", or " + last
+    return first.prefix(1).uppercased() + text.dropFirst()
   }
 }

@@ -11,5 +11,5 @@ package enum SyncDefaults {
   package static let ingestAbove = 2000
   /// How long, in seconds, a create without a response is not sent again while the org does not
   /// have its record.
-  package static let quietWindowSeconds = 900
+  package static let unansweredWaitSeconds = 900
 }

@@ -15,7 +15,6 @@ struct ReconcileStage {
     let before = run.access.spent
     // A dry run has its own copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
-    if let retry = run.options.retry { try reopen(retry) }
     if let undo = run.options.undo {
       try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
     }
@@ -42,25 +41,22 @@ struct ReconcileStage {
             + "edits have changed")
       }
     }
+    try adviseOnEdits()
     if let presumed { return try plan(result, presumed, since: before) }
-    try adviseOnOpenEdits()
     if result.interruption == nil { try await learnNames() }
     try noteHeld(result.awaiting, isWhole: run.options.only == nil && result.interruption == nil)
     // Written at once, because the following stages may take hours, or fail.
     if result.edits > 0 { try RunReport(run: run).write() }
   }
 
-  /// Notes the next step for each verdict of the edits that this run left open.
-  private func adviseOnOpenEdits() throws {
-    for verdict in run.summary.verdicts.keys where !verdict.isSettled {
-      let edits = try run.ledger.editsLeft(by: run.row.id, verdict, limit: Self.mostAdvised)
+  /// Notes the next step for each verdict of this run's edits.
+  private func adviseOnEdits() throws {
+    for verdict in run.summary.verdicts.keys {
+      let left = try run.ledger.editsLeft(by: run.row.id, verdict)
       run.summary.steps[verdict] = DecisionRule.nextStep(
-        of: verdict, for: edits, in: run.pipeline.called)
+        of: verdict, for: left.subjects, edit: left.edit, in: run.pipeline.called)
     }
   }
-
-  /// The number of edits of one verdict up to which only their own decisions are listed.
-  private static let mostAdvised = 100
 
   /// Updates the users' names if this run also primes, so that a renamed user sends under the new
   /// name at once.
@@ -125,17 +121,6 @@ struct ReconcileStage {
       + digests.map { "--confirm \($0)" }.joined(separator: " ")
   }
 
-  private func reopen(_ retry: RunOptions.Retry) throws {
-    guard try run.ledger.run(id: retry.run) != nil else {
-      throw PipelineError(
-        .configuration, "retry.no-run", "there is no run \(retry.run)", location: run.data.state,
-        fix: "attache status \(run.pipeline.called) lists the last runs")
-    }
-    let count = try run.ledger.retry(
-      run: retry.run, verdicts: retry.verdicts, by: run.options.by)
-    if count == 0 { run.warn("run \(retry.run) has no edits left to retry") }
-  }
-
   private func reconciler(_ presumed: PresumedWrites?) throws -> Reconciler {
     let access = run.access
     let report = run.report
@@ -173,7 +158,7 @@ struct ReconcileStage {
     result.deviceConflicts = settings.deviceConflicts
     result.orderParentsFirst = settings.orderParentsFirst
     result.recreateDeleted = settings.recreateDeleted
-    result.quietWindowSeconds = Int64(settings.quietWindowSeconds)
+    result.unansweredWaitSeconds = Int64(settings.unansweredWaitSeconds)
     result.maxChanges.perSnapshot = settings.maxChangesPerSnapshot
     result.maxChanges.deletes.maxDeletesPercent = settings.maxDeletes.value
     result.confirmed = run.options.confirmed

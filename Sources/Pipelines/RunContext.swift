@@ -63,7 +63,6 @@ final class RunContext {
     // The entries of a dry run in its copy of the ledger have no lasting ID.
     summary.run = options.isDryRun ? Self.dryRun : row.id
     summary.pipeline = pipeline.name
-    summary.called = pipeline.called
   }
 
   /// Returns the ledger's recoveries, oldest first.

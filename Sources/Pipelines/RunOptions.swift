@@ -21,8 +21,6 @@ package struct RunOptions: Sendable {
   package var maxDeletes: Percentage?
   /// The digests of the plans that an operator confirmed.
   package var confirmed: Set<String> = []
-  /// The edits of an earlier run to retry.
-  package var retry: Retry?
   /// The changes of an earlier run to undo.
   package var undo: Undo?
   /// The only edits to reconcile; nil for all open ones.
@@ -37,18 +35,6 @@ package struct RunOptions: Sendable {
   package var apiBudget: Int?
   /// How retries wait.
   package var retryPause = RetryPause.real
-
-  /// The edits of an earlier run, selected by verdict.
-  package struct Retry: Sendable {
-    /// The run's ID.
-    package var run: String
-    /// The verdicts of the edits to retry.
-    package var verdicts: Set<Verdict>
-
-    package init(run: String, verdicts: Set<Verdict>) {
-      (self.run, self.verdicts) = (run, verdicts)
-    }
-  }
 
   /// The edits whose changes are to be undone.
   package struct Undo: Sendable {

@@ -21,15 +21,13 @@ package struct RunSummary: Sendable {
   /// The run's ID.
   package var run = ""
   package var pipeline = ""
-  /// The word that names the pipeline in a command (`Pipeline.called`).
-  package var called = ""
   /// The number of returns ingested, known before, quarantined, and left in the inbox.
   package var returns = (ingested: 0, known: 0, quarantined: 0, left: 0)
   /// The number of edits in the returns, of new ones, and of known ones that are still open.
   package var edits = (found: 0, new: 0, known: 0)
   /// The number of processed edits by verdict.
   package var verdicts: [Verdict: Int] = [:]
-  /// What an operator should do about the edits that the run left open, by verdict.
+  /// What an operator should do about the run's edits, by verdict.
   package var steps: [Verdict: String] = [:]
   /// The number of open edits at the end of the run, including those of earlier runs, by verdict.
   package var open: [Verdict: Int] = [:]

@@ -173,7 +173,7 @@ package struct CarriedEdits {
     else { return false }
     switch verdict {
     case .conflict, .deviceConflict, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
-      .notPermitted, .notConfigured, .failed, .notAttempted:
+      .exceedsUserAccess, .notConfigured, .failed, .notAttempted:
       return true
     case .unconfirmed: return one.wasCarried
     case .duplicateCreated, .created, .updated, .deleted, .unchanged, .alreadyInOrg,

@@ -40,7 +40,7 @@ package struct CarriedWords: Sendable {
     // The reasons why a run does not attempt an edit do not concern the device, but the org's
     // message does.
     case .notAttempted where detail.code == nil: return "Not sent: " + verdict.meaning
-    case .failed, .blocked, .notPermitted, .notAttempted:
+    case .failed, .blocked, .exceedsUserAccess, .notAttempted:
       guard let words, !words.isEmpty else { return "Not sent: " + verdict.meaning }
       return "Not sent: " + words
     case .unconfirmed: return verdict.meaning

@@ -11,12 +11,12 @@ extension HTMLReport {
 
   /// The edits of one verdict, as many as there is room for.
   static func section(
-    _ verdict: Verdict, _ articles: [String], of count: Int, in pipeline: String
+    _ verdict: Verdict, _ articles: [String], of count: Int, in model: ReportModel
   ) -> String {
     var text = "<section id=\"\(anchor(verdict))\" class=\"verdict \(kind(verdict))\">\n"
     text += "<h2><span class=\"tag \(kind(verdict))\">\(verdict.rawValue)</span> "
     text += "<span class=\"count\">\(count)</span></h2>\n<p class=\"quiet\">\(verdict.meaning)"
-    text += next(DecisionRule.nextStep(of: verdict, in: pipeline))
+    text += next(model.edits.totals.nextStep(of: verdict, in: model.called))
     text += "</p>\n" + articles.joined()
     return text + elsewhere(count - articles.count) + "</section>\n"
   }

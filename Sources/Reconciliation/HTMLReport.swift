@@ -17,12 +17,9 @@ package enum HTMLReport: ReportFormat {
   /// The verdicts in reading order.
   static let order: [Verdict] = [
     .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer,
-    .deletedOnServer,
-    .notVisible, .notPermitted, .blocked, .notAttempted, .notConfigured, .notUndone, .partlyUndone,
-    .undone,
-    .created,
-    .updated, .deleted, .alreadyInOrg,
-    .unchanged, .notInFieldList, .discarded, .superseded,
+    .deletedOnServer, .notVisible, .exceedsUserAccess, .blocked, .notAttempted, .notConfigured,
+    .notUndone, .partlyUndone, .undone, .created, .updated, .deleted, .alreadyInOrg, .unchanged,
+    .notInFieldList, .discarded, .superseded,
   ]
 
   /// Writes the page.
@@ -76,7 +73,7 @@ package enum HTMLReport: ReportFormat {
           articles.append(article($0, model, options))
         }
         room -= articles.count
-        text += section(verdict, articles, of: count, in: model.called)
+        text += section(verdict, articles, of: count, in: model)
       }
       return text
     }
@@ -154,7 +151,7 @@ package enum HTMLReport: ReportFormat {
       for group in groups {
         text += "<li class=\"\(group.kind)\"><b>\(group.count)</b> \(group.name)</li>\n"
       }
-      text += "</ul>\n" + verdicts(counts, total, in: model.called)
+      text += "</ul>\n" + verdicts(model)
     }
     for fate in DecisionNote.Fate.allCases {
       guard let count = model.edits.totals.decisions[fate] else { continue }
@@ -176,9 +173,8 @@ package enum HTMLReport: ReportFormat {
     return text + "</section>\n"
   }
 
-  private static func verdicts(
-    _ counts: [Verdict: Int], _ total: Int, in pipeline: String
-  ) -> String {
+  private static func verdicts(_ model: ReportModel) -> String {
+    let totals = model.edits.totals
     var text = """
       <table class="verdicts"><caption>Edits by outcome</caption>
       <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">Edits</th>\
@@ -187,13 +183,14 @@ package enum HTMLReport: ReportFormat {
 
       """
     for verdict in order {
-      guard let count = counts[verdict], count > 0 else { continue }
+      guard let count = totals.verdicts[verdict], count > 0 else { continue }
       text +=
         "<tr><th scope=\"row\"><a class=\"tag \(kind(verdict))\" href=\"#\(anchor(verdict))\">"
       text += "\(verdict.rawValue)</a></th><td class=\"number\">\(count)</td><td>\(verdict.meaning)"
-      text += next(DecisionRule.nextStep(of: verdict, in: pipeline)) + "</td></tr>\n"
+      text += next(totals.nextStep(of: verdict, in: model.called)) + "</td></tr>\n"
     }
-    text += "</tbody>\n<tfoot><tr><th scope=\"row\">all</th><td class=\"number\">\(total)</td>"
+    text +=
+      "</tbody>\n<tfoot><tr><th scope=\"row\">all</th><td class=\"number\">\(model.edits.count)</td>"
     text += "<td>the sum of the verdicts: every edit found is accounted for</td></tr></tfoot>"
     return text + "\n</table>\n"
   }
@@ -201,8 +198,8 @@ package enum HTMLReport: ReportFormat {
   private static func footer(_ model: ReportModel, _ options: ReportMask) -> String {
     var notes: [String] = []
     if !options.showValues { notes.append("Values of fields are not shown.") }
-    if !options.mask.isEmpty {
-      let names = options.mask.sorted().map(HTMLText.escaped).joined(separator: ", ")
+    if !options.names.isEmpty {
+      let names = options.names.map(HTMLText.escaped).joined(separator: ", ")
       notes.append("Values of these fields are masked: \(names).")
     }
     notes.append(

@@ -56,9 +56,16 @@ extension LedgerDatabase {
       try connection.rows(Self.counts(batch, of: run)) { row in
         let count = Int(row.integer(0))
         let detail = try row.text(10).map { OutcomeDetail(json: try parse($0, "an outcome")) }
+        let verdict = Self.verdict(row.text(1))
+        let subject = row.text(12).map { operation in
+          DecisionRule.Subject(
+            verdict: verdict, operation: EditOperation(rawValue: operation) ?? .update,
+            hasRecord: row.integer(13) == 1, isReadable: row.integer(14) == 1,
+            isToBeUndone: row.integer(15) == 1)
+        }
         totals.add(
           ReportTotals.Count(
-            edits: count, verdict: Self.verdict(row.text(1)), username: row.text(2),
+            edits: count, verdict: verdict, subject: subject, username: row.text(2),
             soup: SoupKey(store: StoreKey(text: row.text(3) ?? ""), soup: row.text(4) ?? ""),
             sobject: row.text(5), source: row.text(6) ?? "", arrivedAt: row.integer(7),
             edited: row.isNull(8) ? nil : row.integer(8)...row.integer(9),
@@ -109,14 +116,18 @@ extension LedgerDatabase {
     let numbers = JSONValue.array(rows.map { JSONValue($0.number) }).text
     // If the text does not contain the key, it need not be parsed.
     let decided: SQL = "instr(x.detail, '\"decision\":') > 0"
+    let isOpen: SQL = "\(raw: LedgerSchema.isUnsettled("x.verdict"))"
     return """
       SELECT count(*), x.verdict, s.username, e.store, e.soup, e.sobject, r.source_name, r.arrived_ms,
         min(nullif(max(e.last_modified_ms, 0), 0)), max(e.last_modified_ms),
-        iif(\(decided), x.detail, NULL), count(nullif(max(e.last_modified_ms, 0), 0))
+        iif(\(decided), x.detail, NULL), count(nullif(max(e.last_modified_ms, 0), 0)),
+        iif(\(isOpen), e.operation, NULL), \(isOpen) AND \(hasRecord), e.finding IS NULL,
+        \(isOpen) AND \(isToBeUndone)
       FROM json_each(\(numbers)) p CROSS JOIN outcome x ON x.run_id = \(run) AND x.edit_id = p.value
         CROSS JOIN edit e ON e.id = x.edit_id CROSS JOIN returned r ON r.id = e.return_id
-        LEFT JOIN snapshot s ON s.id = r.snapshot_id
-      GROUP BY r.id, e.store, e.soup, e.sobject, x.verdict, iif(\(decided), x.edit_id, NULL)
+        LEFT JOIN snapshot s ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id
+      GROUP BY r.id, e.store, e.soup, e.sobject, x.verdict, iif(\(decided), x.edit_id, NULL),
+        13, 14, 15, 16
       """
   }
 
@@ -135,7 +146,7 @@ extension LedgerDatabase {
         r.platform, r.generation, e.lineage_id, x.run_id,
         (SELECT n.id || ' ' || n.now_ms FROM outcome f JOIN run n ON n.id = f.run_id
           WHERE f.edit_id = e.id ORDER BY n.number LIMIT 1),
-        e.record_id IS NOT NULL OR coalesce(c.record_id, c.device_record_id) IS NOT NULL,
+        \(hasRecord),
         e.finding IS NULL, e.last_modified_ms, r.arrived_ms,
         CASE WHEN x.verdict IN (\(Verdict.undone), \(Verdict.partlyUndone)) THEN (
           SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.state = \(OperationState.done)

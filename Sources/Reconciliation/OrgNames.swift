@@ -46,7 +46,7 @@ package struct OrgNames: Sendable {
     return isHere ? nil : instance
   }
 
-  /// The address of an org's recycle bin for a browser.
+  /// The address of the recycle bin of an org with web pages, for a browser.
   static func recycleBin(of instance: String) -> String {
     instance + "/lightning/o/DeleteEvent/home"
   }

@@ -87,7 +87,7 @@ package enum PermissionRule {
       var detail = OutcomeDetail.because(words)
       detail.recordID = edit.recordID
       detail.otherID = recordID
-      return Settlement(.notPermitted, detail)
+      return Settlement(.exceedsUserAccess, detail)
     }
 
     /// Whether an operator has lifted the limit for an edit.

@@ -39,7 +39,7 @@ package struct ReconcileOptions: Sendable {
   /// Which missing records are recreated under OVERWRITE.
   package var recreateDeleted = MissingRecordRule.Recreate.standard
   /// How long a create without an answer may still arrive.
-  package var quietWindowSeconds = Int64(SyncDefaults.quietWindowSeconds)
+  package var unansweredWaitSeconds = Int64(SyncDefaults.unansweredWaitSeconds)
   /// The maximum number of concurrent requests.
   package var inFlight = Org.defaultConcurrency
   /// The number of changes of one user, action and object above which a bulk job is used.

@@ -217,7 +217,7 @@ extension Reconciler {
   func resolver(_ access: RecordReader) -> InDoubtResolver {
     let state = state
     var resolver = InDoubtResolver(
-      reader: access, quietWindowSeconds: options.quietWindowSeconds
+      reader: access, unansweredWaitSeconds: options.unansweredWaitSeconds
     ) { try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0) }
     resolver.inFlight = options.inFlight
     return resolver

@@ -74,11 +74,11 @@ package struct ReportEdit: Sendable, Hashable {
     DecisionRule.nextStep(subject, in: pipeline, edit: number)
   }
 
-  private var subject: DecisionRule.Subject {
-    var subject = DecisionRule.Subject(
-      verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable)
-    subject.isToBeUndone = isToBeUndone
-    return subject
+  /// The facts that its possible decisions depend on.
+  package var subject: DecisionRule.Subject {
+    DecisionRule.Subject(
+      verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable,
+      isToBeUndone: isToBeUndone)
   }
 
   /// The commands that decide about it, the most likely one first; values and IDs have

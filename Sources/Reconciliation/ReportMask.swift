@@ -3,8 +3,10 @@ import Ledger
 
 /// What a report shows of records.
 package struct ReportMask: Sendable {
-  /// Fields whose values are never shown.
-  package var mask: Set<String>
+  /// The fields whose values are never shown, as the pipeline file writes them.
+  let names: [String]
+  /// The same fields in lower case.
+  private let mask: Set<String>
   /// Whether values are shown at all; the org's messages are hidden with them, because they may
   /// quote values.
   package var showValues: Bool
@@ -13,6 +15,7 @@ package struct ReportMask: Sendable {
   var namesFiles = false
 
   package init(mask: Set<String> = [], showValues: Bool = true) {
+    names = mask.sorted()
     self.mask = Set(mask.map { $0.lowercased() })
     self.showValues = showValues
   }
@@ -22,6 +25,12 @@ package struct ReportMask: Sendable {
     guard let value else { return .unknown }
     if !showValues { return .withheld }
     return covers(value, of: field) ? .masked : .value(value)
+  }
+
+  /// A field's value, or the placeholder for one that is not shown.
+  package func visible(_ value: JSONValue, of field: String) -> JSONValue {
+    let shown = shown(value, of: field)
+    return shown == .value(value) ? value : .string(shown.words)
   }
 
   /// Whether a value is never shown because of its field, or because it contains a masked field, as

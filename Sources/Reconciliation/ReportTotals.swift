@@ -48,6 +48,7 @@ package struct ReportTotals: Sendable {
   package private(set) var decisions: [DecisionNote.Fate: Int] = [:]
   /// The users whose stores they came from.
   package private(set) var usernames: Set<String> = []
+  private var subjects: [Verdict: Set<DecisionRule.Subject>] = [:]
   private var byUser: [String: ReportGroup] = [:]
   private var byObject: [String: ReportGroup] = [:]
   private var bySoup: [SoupKey: [Verdict: Int]] = [:]
@@ -66,6 +67,8 @@ package struct ReportTotals: Sendable {
   package struct Count {
     var edits: Int
     var verdict: Verdict
+    /// The facts that their possible decisions depend on; nil if they are resolved.
+    var subject: DecisionRule.Subject?
     /// The snapshot's user; nil for the global snapshot.
     var username: String?
     var soup: SoupKey
@@ -80,12 +83,13 @@ package struct ReportTotals: Sendable {
     var decision: DecisionNote?
 
     package init(
-      edits: Int, verdict: Verdict, username: String? = nil, soup: SoupKey, sobject: String? = nil,
-      source: String, arrivedAt: Int64, edited: ClosedRange<Int64>? = nil, editsWithTime: Int,
-      decision: DecisionNote? = nil
+      edits: Int, verdict: Verdict, subject: DecisionRule.Subject? = nil, username: String? = nil,
+      soup: SoupKey, sobject: String? = nil, source: String, arrivedAt: Int64,
+      edited: ClosedRange<Int64>? = nil, editsWithTime: Int, decision: DecisionNote? = nil
     ) {
       self.edits = edits
       self.verdict = verdict
+      self.subject = subject
       self.username = username
       self.soup = soup
       self.sobject = sobject
@@ -100,6 +104,7 @@ package struct ReportTotals: Sendable {
   /// Adds edits that are equal.
   package mutating func add(_ alike: Count) {
     verdicts[alike.verdict, default: 0] += alike.edits
+    if let subject = alike.subject { subjects[alike.verdict, default: []].insert(subject) }
     if let name = alike.username { usernames.insert(name) }
     let owner = alike.username ?? ReportEdit.globalOwner
     Self.count(alike, as: owner, in: &byUser)
@@ -134,6 +139,11 @@ package struct ReportTotals: Sendable {
     moment.place = min(moment.place, from, end > 0 ? end : from)
     moment.count += count
     byMoment[kind, default: [:]][name] = moment
+  }
+
+  /// What an operator should do about the edits with a verdict; nil if nothing.
+  func nextStep(of verdict: Verdict, in pipeline: String) -> String? {
+    DecisionRule.nextStep(of: verdict, for: subjects[verdict] ?? [], in: pipeline)
   }
 
   /// The counts of each technician, by user name.

@@ -236,7 +236,7 @@ extension SnapshotPlanner {
     guard let field = rules[candidate.sync].target.externalIdFieldName,
       let value = candidate.element[field].flatMap(Self.text)
     else { return nil }
-    let resolver = InDoubtResolver(reader: records, quietWindowSeconds: 0) { _ in false }
+    let resolver = InDoubtResolver(reader: records, unansweredWaitSeconds: 0) { _ in false }
     let write = PendingWrite(
       .upsert, candidate.sobject, userID: nil, externalField: field, externalValue: value,
       fields: [:], since: 0, sent: 0)

@@ -76,7 +76,7 @@ package enum StoryText {
       let fields = values.map { "--set \($0.0)=\(value($0.1, of: $0.0, options))" }
       return (fields + (rest == .server ? [Decision.Kind.server.option] : [])).joined(
         separator: " ")
-    case .record(let id): return "--record \(id)"
+    case .record(let id): return "--match-record \(id)"
     default: return decision.kind.option
     }
   }

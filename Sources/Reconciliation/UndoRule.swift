@@ -131,7 +131,7 @@ package enum UndoRule {
   /// Why a deletion is not undone, and what an operator can do.
   static func remedy(_ reason: String, _ instance: String?) -> String {
     reason + ": restore it from the recycle bin of the org"
-      + (instance.map { ", " + OrgNames.recycleBin(of: $0) } ?? "")
+      + (OrgNames.pages(of: instance).map { ", " + OrgNames.recycleBin(of: $0) } ?? "")
   }
 
   /// Whether everything that an edit waits for also waits for it; `waits` has the edits that each

@@ -252,7 +252,7 @@ package struct ReturnFleet: Sendable {
     Profile.Name = 'Field Technician'"},
      "stores": [{"schema": "userstore.json", "syncs": "usersyncs.json"}],
      "platforms": ["ios"], "inbox": {"settleSeconds": 0},
-     "reconcile": {"quietWindowSeconds": 0}, "report": {"formats": ["json"]}}
+     "reconcile": {"unansweredWaitSeconds": 0}, "report": {"formats": ["json"]}}
     """
   }
 

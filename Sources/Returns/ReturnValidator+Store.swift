@@ -154,7 +154,7 @@ extension ReturnValidator {
       guard let snapshot = expected.asSnapshot else {
         throw Refusal(
           .noStamp, "\(name) has no stamp in the soup \(Provenance.soupName)",
-          fix: "name its generation: attache ingest PIPELINE --as SNAPSHOT/GENERATION FILE")
+          fix: "name its generation: attache ingest PIPELINE --generation SNAPSHOT/GENERATION FILE")
       }
       return Provenance(
         org: expected.org, user: snapshot.user, pipeline: expected.pipeline,

@@ -351,7 +351,7 @@ extension ReviewPage {
           && byNumber.get(plan.edit)?.decision === 'device'
         return make('li', {}, make('b', {}, `${name(plan.edit)} (${plan.object}): `),
           plan.action ? `${plan.action} ${sent}` : isDoubtful
-            ? 'sent again, if its quiet window is over and the org still does not show the first request'
+            ? 'sent again, if the wait for its answer is over and the org still does not show the first request'
             : 'nothing is sent',
           make('span', {className: 'soft'}, ` → ${plan.verdict}`),
           byNumber.has(plan.edit) ? null

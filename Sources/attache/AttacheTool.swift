@@ -70,9 +70,10 @@ package enum AttacheTool {
       "clashes": "--verdict device-conflict", "failed": "--verdict failed",
       "in-doubt": "--verdict unconfirmed", "created-twice": "--verdict duplicate-created",
       "deleted": "--verdict deleted-on-server", "merged": "--verdict merged-on-server",
-      "not-visible": "--verdict not-visible", "not-permitted": "--verdict not-permitted",
+      "not-visible": "--verdict not-visible", "not-permitted": "--verdict exceeds-user-access",
       "blocked": "--verdict blocked", "held": "--verdict not-attempted",
-      "not-configured": "--verdict not-configured",
+      "not-configured": "--verdict not-configured", "record": "--match-record ID",
+      "as": "--generation SNAPSHOT/GENERATION",
     ],
     commands: ["reconcile retry": "attache decide PIPELINE --retry --verdict VERDICTS --now"])
 }

@@ -248,16 +248,15 @@ enum SummaryText {
     let total = summary.verdicts.values.reduce(0, +)
     if total > 0 {
       let heading = isDryRun ? "expected outcome of " : ""
-      lines.append("\(heading)\(EventText.count(total, "edit")):")
+      lines.append("\(heading)\(CountText.of(total, "edit")):")
       for verdict in Verdict.allCases {
         guard let count = summary.verdicts[verdict], count > 0 else { continue }
-        let next = summary.steps[verdict] ?? DecisionRule.nextStep(of: verdict, in: summary.called)
-        let step = next.map { "  → \($0)" } ?? ""
+        let step = summary.steps[verdict].map { "  → \($0)" } ?? ""
         lines.append("  \(pad(count, 6))  \(verdict.rawValue, verdict.style)\(step)")
       }
     }
     let open = summary.open.values.reduce(0, +)
-    if open > 0 { lines.append("open, from all runs: \(EventText.count(open, "edit"))") }
+    if open > 0 { lines.append("open, from all runs: \(CountText.of(open, "edit"))") }
     for kind in Finding.Kind.allCases {
       guard let count = summary.waiting[kind], count > 0 else { continue }
       let who = kind == .userSkipped ? skipped(summary.skipped) : ""

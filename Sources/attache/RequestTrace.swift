@@ -12,15 +12,27 @@ final class RequestTrace: Sendable {
   private let program: Program
   private let file: FileDescriptorHandle?
   private let path: String
-  /// Whether repeated requests are shown without `--verbose`.
-  private let showsRetries: Bool
+  /// Which events are printed.
+  private let level: Level
   private let failure = Locked<String?>(nil)
 
+  /// The events that are printed, from none to every request with its status, time and size.
+  private enum Level: Comparable {
+    case nothing, retries, requests, details
+  }
+
   /// Creates the trace that the options request; nil if they request none.
+  ///
+  /// With `showsRetries`, repeated requests are printed without `--verbose` too: without their
+  /// lines, a command would be silent during the pauses.
   init?(_ program: Program, showsRetries: Bool) throws(PipelineError) {
-    guard program.verbosity > 0 || program.debugHTTP != nil || showsRetries else { return nil }
+    switch program.verbosity {
+    case 0: level = showsRetries ? .retries : .nothing
+    case 1: level = .requests
+    default: level = .details
+    }
+    guard level > .nothing || program.debugHTTP != nil else { return nil }
     self.program = program
-    self.showsRetries = showsRetries
     path = program.debugHTTP.map(program.absolute) ?? ""
     guard program.debugHTTP != nil else {
       file = nil
@@ -40,7 +52,7 @@ final class RequestTrace: Sendable {
 
   /// Prints an event, and appends it to the file.
   func see(_ event: OrgEvent) {
-    if let line = shown(event) { program.note(line) }
+    if let line = line(event) { program.note(line) }
     guard !path.isEmpty, let value = Self.json(event, at: Clock.wallMilliseconds()) else { return }
     do throws(SystemError) {
       try file?.write(Array((VisibleText.json(value.text) + "\n").utf8))
@@ -51,30 +63,25 @@ final class RequestTrace: Sendable {
   }
 
   /// The line to print for an event; nil if none is requested.
-  private func shown(_ event: OrgEvent) -> String? {
-    if program.verbosity > 0 { return Self.line(event, isLong: program.verbosity > 1) }
-    // Without this line, a command would be silent during the pause.
-    guard showsRetries, case .retrying = event else { return nil }
-    return Self.line(event, isLong: false)
-  }
-
-  /// Returns the line of an event; a long line has the status, the time and the size.
-  static func line(_ event: OrgEvent, isLong: Bool) -> String? {
+  private func line(_ event: OrgEvent) -> String? {
+    let isLong = level == .details
     switch event {
+    case .retrying(let request, let reason, let attempt, let most, let milliseconds, _):
+      guard level >= .retries else { return nil }
+      return "\(request): " + EventText.retrying(reason, attempt, of: most, milliseconds)
+    case _ where level < .requests: return nil
     case .answered(_, let request, let status, let milliseconds, let bytes, let identity):
       guard isLong else { return request }
       return "\(request): \(status), \(milliseconds) ms, \(ByteCount.text(bytes))" + user(identity)
     case .failed(_, let request, let reason, let milliseconds, let identity):
       guard isLong else { return "\(request): no answer" }
       return "\(request): no answer, \(milliseconds) ms, \(reason)" + user(identity)
-    case .retrying(let request, let reason, let attempt, let most, let milliseconds, _):
-      return "\(request): " + EventText.retrying(reason, attempt, of: most, milliseconds)
     case .loggedIn(let username, _): return isLong ? "logged in as \(username)" : nil
     case .renewed(let username): return isLong ? "renewed the session of \(username)" : nil
     }
   }
 
-  private static func user(_ identity: String) -> String {
+  private func user(_ identity: String) -> String {
     identity.isEmpty ? "" : ", as \(identity)"
   }
 

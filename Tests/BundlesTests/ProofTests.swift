@@ -158,7 +158,9 @@ import Testing
     try store.close()
     let refused = try refusal(issued.storePath)
     #expect(refused?.code == .noStamp)
-    #expect(refused?.fix.hasSuffix("attache ingest PIPELINE --as SNAPSHOT/GENERATION FILE") == true)
+    #expect(
+      refused?.fix.hasSuffix("attache ingest PIPELINE --generation SNAPSHOT/GENERATION FILE")
+        == true)
     try Files.remove(directory.file("root"))
     var expectation = Issued.expectation()
     expectation.asSnapshot = .init(user: Issued.user, generation: 3, key: Issued.key)

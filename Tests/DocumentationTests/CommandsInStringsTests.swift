@@ -104,7 +104,7 @@ import attache
       "\"attache org\" + x.attache bundle diff",
     ] { #expect(Self.calls(in: text).contains { Self.fault($0) != nil }, "\(text)") }
     for text in [
-      "attache status first lists the last runs", "say it: attache ingest --as A/1 FILE",
+      "attache status first lists the last runs", "say it: attache ingest --generation A/1 FILE",
       "what attache has not", "attache org check",
     ] { #expect(Self.calls(in: text).allSatisfy { Self.fault($0) == nil }, "\(text)") }
   }

@@ -15,10 +15,11 @@ import Testing
     ]
     let rows = groups.flatMap { group in
       group.verdicts.map { verdict in
-        let options = options(of: verdict).map { "`\($0)`" }.joined(separator: ", ")
+        let kinds = kinds(of: verdict)
+        let options = kinds.map { "`\($0.option)`" }.joined(separator: ", ")
         let cells = [
           "`\(verdict.rawValue)`", group.state, verdict.meaning,
-          verdict.advice.map { $0 + "." } ?? "–", options.isEmpty ? "–" : options,
+          verdict.advice(allowing: kinds).map { $0 + "." } ?? "–", options.isEmpty ? "–" : options,
         ]
         return "| " + cells.joined(separator: " | ") + " |\n"
       }
@@ -31,13 +32,14 @@ import Testing
   }
 
   /// The decisions that an edit of this verdict allows: those for an update, then those that only a create allows.
-  private static func options(of verdict: Verdict) -> [String] {
+  private static func kinds(of verdict: Verdict) -> [Decision.Kind] {
     let subjects = [
       DecisionRule.Subject(verdict: verdict, operation: .update, hasRecord: true),
       DecisionRule.Subject(verdict: verdict, operation: .create, hasRecord: false),
     ]
-    let kinds = subjects.flatMap { DecisionRule.possible($0) }
-    return kinds.reduce(into: []) { if !$0.contains($1.option) { $0.append($1.option) } }
+    return subjects.flatMap { DecisionRule.possible($0) }.reduce(into: []) {
+      if !$0.contains($1) { $0.append($1) }
+    }
   }
 
   @Test func `the table of verdicts is generated from the code`() throws {

@@ -381,6 +381,6 @@ import Testing
       ])
   }
 
-  /// The first write is held, or lost if there is no quiet window.
+  /// The first write is held, or lost if the pipeline does not wait for answers.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }

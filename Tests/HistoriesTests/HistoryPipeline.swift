@@ -47,7 +47,7 @@ enum HistoryPipeline {
        "prime":{"ghosts":{"everyRuns":1}},
        "pack":{"format":"zip"},
        "inbox":{"settleSeconds":0},
-       "reconcile":{"quietWindowSeconds":\(setup.quietSeconds),"conditionalUpdates":\(setup.strict)
+       "reconcile":{"unansweredWaitSeconds":\(setup.quietSeconds),"conditionalUpdates":\(setup.strict)
          \(correlation)\(across),"returnOpenEdits":\(setup.carries)},
        "report":{"formats":["json"]},
        "limits":{"jobs":1,"freeDiskMiB":1}}

@@ -31,7 +31,7 @@ final class Strike: Sendable {
 
   init(_ mishap: Mishap?, _ world: World) {
     var mishap = mishap
-    // Without a quiet window, the user promises that nothing arrives late.
+    // Without a wait for answers, the user promises that nothing arrives late.
     if mishap?.kind == .lateRequest, world.setup.quietSeconds == 0 { mishap?.kind = .lostRequest }
     self.mishap = mishap
     root = world.root

@@ -3,6 +3,7 @@ import Ledger
 import LocalOrg
 import Pipelines
 import Reconciliation
+import SQLite
 import System
 import TestSupport
 
@@ -144,15 +145,35 @@ extension World {
       let ids = Array(Set(runs.compactMap(\.id))).sorted()
       guard !ids.isEmpty else { return nil }
       options.stages = [.reconcile]
-      options.retry = RunOptions.Retry(
-        run: ids[pick % ids.count],
-        verdicts: [.failed, .blocked, .notVisible, .conflict])
+      try retry(run: ids[pick % ids.count])
     case .undo(let back):
       guard var undo = try undo(back) else { return nil }
       undo.retryPause = options.retryPause
       return undo
     }
     return options
+  }
+
+  /// Decides that the open edits of a run are retried, as `decide --retry` does.
+  private func retry(run: String) throws {
+    guard Files.exists(data.state) else { return }
+    let ledger = try Connection(data.state, mode: .readOnly)
+    defer { ledger.close() }
+    let verdicts = [Verdict.failed, .blocked, .notVisible, .conflict].map {
+      SQLiteValue.text($0.rawValue)
+    }
+    let edits = try ledger.all(
+      """
+      SELECT e.id FROM edit e JOIN outcome x ON x.edit_id = e.id
+      WHERE x.run_id = \(run) AND e.verdict IN (\(list: verdicts)) ORDER BY e.id
+      """
+    ).compactMap { $0[0].integer }
+    do {
+      _ = try PipelineDecisions(pipeline, root: root).enter(
+        [], PipelineDecisions.Selection(edits: edits, .whole(.retry)), by: "grace")
+    } catch is PipelineError {
+      // The run that follows reports what is wrong with the ledger.
+    }
   }
 
   /// The options to undo one of the runs so far; nil if it changed nothing, or cannot be undone.

@@ -173,7 +173,7 @@ final class World {
     if let failure = watch.failure { throw Violation("the org cannot be read: \(failure)") }
   }
 
-  /// Time passes; no request is held for longer than the quiet window.
+  /// Time passes; no request is held for longer than the wait for its answer.
   private func pass(seconds: Int) throws {
     if seconds > 60 { _ = try deliver() }
     try org.moveClock(by: Int64(seconds) * 1000)

@@ -126,12 +126,14 @@ extension BrokenConfiguration {
       pipeline.json:23:17: reconcile.strict: the section reconcile has no key "strict"; write "conditionalUpdates"
       pipeline.json:23:33: reconcile.nextGeneration: the section reconcile has no key "nextGeneration"; write "returnOpenEdits"
       pipeline.json:23:58: reconcile.trust: the section reconcile has no key "trust"; write "detectEdits": "compare"
-      pipeline.json:24:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
+      pipeline.json:24:5: reconcile.quietWindowSeconds: the section reconcile has no key "quietWindowSeconds"; write "unansweredWaitSeconds"
+      pipeline.json:25:12: keep.basesDays: the section keep has no key "basesDays"; write "issuedRecordDays"
       """#,
       .pipeline(
         #""limits""#,
         """
-        "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff"},
+        "reconcile": {"strict": true, "nextGeneration": false, "trust": "diff",
+            "quietWindowSeconds": 900},
           "keep": {"basesDays": 30},
           "limits"
         """)),

@@ -153,8 +153,8 @@ import Testing
   @Test func `an edit that becomes unconfirmed stays redelivered`() async throws {
     let scene = try CarriedScene {
       $0.replacing(
-        #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
+        #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 900, "conditionalUpdates": false"#)
     }
     let (_, id) = try await scene.carriedConflict()
     try scene.scene.decide(1, .device)

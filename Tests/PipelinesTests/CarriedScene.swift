@@ -36,7 +36,7 @@ struct CarriedScene {
 
   private static func carrying(_ text: String) -> String {
     text.replacing(
-      #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
+      #""unansweredWaitSeconds": 0"#, with: #""unansweredWaitSeconds": 0, "returnOpenEdits": true"#)
   }
 
   /// A scene with a redelivered edit: ada's next phone, and the account.

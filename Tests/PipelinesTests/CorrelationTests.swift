@@ -18,8 +18,8 @@ import Testing
   private static func world(_ fields: String) throws -> World {
     try World {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 900, "correlationField": "# + fields)
+        of: #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 900, "correlationField": "# + fields)
     }
   }
 
@@ -50,7 +50,8 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a lost answer is resolved at once, without a quiet window`(_ afterCommit: Bool) async throws
+  func `a lost answer is resolved at once, without waiting for an answer`(_ afterCommit: Bool)
+    async throws
   {
     try await begin(world)
     world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))

@@ -89,7 +89,8 @@ import Testing
     ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),
     ("deleted-on-server", .deletedOnServer), ("merged-on-server", .mergedOnServer),
-    ("not-visible", .notVisible), ("not-permitted", .notPermitted), ("blocked", .blocked),
+    ("not-visible", .notVisible), ("exceeds-user-access", .exceedsUserAccess),
+    ("blocked", .blocked),
     ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
@@ -107,7 +108,7 @@ import Testing
     }
     // A record is named, and an edit is discarded.
     try turn(into: .notAttempted)
-    let refused = try await decide("1", "--record", "001000000000001")
+    let refused = try await decide("1", "--match-record", "001000000000001")
     #expect(refused.status != 0 && refused.messages.contains("edit 1"), "\(refused.everything)")
     #expect(try await decide("1", "--discard").output.contains("edit 1: "))
     #expect(try await scene.night().verdicts == [.discarded: 1])
@@ -119,14 +120,14 @@ import Testing
     let wrong = "edit 1: "
     let drop =
       "--discard is not possible for an edit with the verdict conflict; possible: --take device, "
-      + "--take server, --set FIELD=VALUE, --retry"
+      + "--take server, --set FIELD=VALUE or --retry"
     for (words, status, message) in [
       (["1", "--discard"], 4, drop),
       (["1", "--discard"], 4, "no decision was recorded   [decide.refused]"),
       (["--verdict", "conflict", "--set", "Nme=x", "--dry-run"], 3, wrong),
       (["--verdict", "conflict", "--set", "Nme=x"], 3, wrong), (["1"], 2, ""),
       (["--take", "device"], 2, ""), (["1", "--take", "device", "--discard"], 2, ""),
-      (["1", "--set", "Phone"], 2, ""), (["1", "--record", "xyz"], 2, ""),
+      (["1", "--set", "Phone"], 2, ""), (["1", "--match-record", "xyz"], 2, ""),
       (["1", "--take", "office"], 2, ""), (["--list", "--now"], 2, ""),
       (["1", "--file", "x.json"], 2, ""), (["x", "--discard"], 2, ""),
     ] as [([String], Int32, String)] {
@@ -164,5 +165,17 @@ import Testing
     #expect(lines.first?["decided"]?[0]?["edit"] == 1)
     #expect(lines.last?["result"]?["verdicts"] == ["updated": 1])
     #expect(try scene.field("Phone", of: id) == "both")
+  }
+
+  @Test func `a masked value is not printed with its decision`() async throws {
+    _ = try await scene.conflict()
+    try scene.world.rewrite(
+      #""report": { "mask": ["Email"] }"#, #""report": { "mask": ["Email", "Phone"] }"#)
+    let file = scene.world.directory.file("decisions.json")
+    let text = #"{"decisions": [{"edit": 1, "decision": "set", "values": {"Phone": "entered"}}]}"#
+    try DurableFile.write(Array(text.utf8), to: file)
+    let done = try await scene.world.program(["decide", "--file", file], ["--json"])
+    #expect(done.status == 0, "\(done.everything)")
+    #expect(!done.everything.contains("entered") && done.output.contains("•••"))
   }
 }

@@ -163,10 +163,8 @@ extension DecisionPlay {
     "the run needs attention": { play, _ in
       #expect(play.summary?.exitStatus == .needsAttention)
     },
-    "runs retry": { play, _ in
-      play.retry = .init(run: try #require(play.summary).run, verdicts: [.duplicateCreated])
-    },
-    "runs stop retrying": { play, _ in play.retry = nil },
+    "runs retry": { play, _ in play.retried = [.duplicateCreated] },
+    "runs stop retrying": { play, _ in play.retried = [] },
     "the org refuses Harbour": { play, _ in try play.refuse("Harbour") },
     "the org accepts all names": { play, _ in try play.refuse("none") },
     "a sync up covers work orders": { play, _ in

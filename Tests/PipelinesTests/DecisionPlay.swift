@@ -52,8 +52,8 @@ final class DecisionPlay {
   var world: World { scene.world }
   /// The last run.
   private(set) var summary: RunSummary?
-  /// What the runs retry.
-  var retry: RunOptions.Retry?
+  /// The verdicts whose edits an operator retries before each run.
+  var retried: Set<Verdict> = []
   private var subjects: [Subject] = []
   private var phones: [DecisionStep.Phone: Device] = [:]
   private var changed: Set<DecisionStep.Phone> = []
@@ -148,7 +148,8 @@ final class DecisionPlay {
     }
     changed = []
     let dates = expected.map { date(of: $0.0) }
-    let run = try await world.runAsWritten([.ingest, .reconcile]) { $0.retry = retry }
+    if !retried.isEmpty { try scene.retry(retried) }
+    let run = try await world.runAsWritten([.ingest, .reconcile])
     summary = run
     let (news, open) = try scene.withLedger {
       let report = try ReportModel(state: $0, run: run.run, called: "field")

@@ -30,7 +30,8 @@ struct DecisionRow: Sendable {
         return text.replacing("usersyncs.json\"", with: "usersyncs.json\", \(Self.named)")
       case .merging: return reconciling("\"mode\": \"mergeFields\"")
       case .doubted, .twice, .retried:
-        return text.replacing("\"quietWindowSeconds\": 0", with: "\"quietWindowSeconds\": 900")
+        return text.replacing(
+          "\"unansweredWaitSeconds\": 0", with: "\"unansweredWaitSeconds\": 900")
       case .integration:
         return reconciling("\"sendAs\": \"integration\"").replacing(
           "\"scope\": \"global\",", with: "\"scope\": \"global\", \"reconcile\": [],")

@@ -18,6 +18,12 @@ struct DecisionScene {
 
   var decisions: PipelineDecisions { PipelineDecisions(world.pipeline, root: world.root) }
 
+  /// Decides that the open edits with some verdicts are retried, as `decide --retry` does.
+  func retry(_ verdicts: Set<Verdict>) throws {
+    _ = try decisions.enter(
+      [], PipelineDecisions.Selection(verdicts, .whole(.retry)), by: "an operator")
+  }
+
   /// Ada's phone after the first run.
   func phone() async throws -> Device {
     try await world.run()

@@ -271,7 +271,8 @@ enum DecisionTable {
       + "ada creates contacts LastName=Keel# AccountId=local_#_1 > failed, blocked",
     "OFTHERECORD": "finds 1 Contact WHERE LastName = 'Keel#' AND AccountId = '@'",
     "ORDER": "ada creates workorders Subject=Order# > not configured",
-    "FOREIGN": "cleo owns it; ada creates contacts LastName=Keel# AccountId=@ > not permitted",
+    "FOREIGN":
+      "cleo owns it; ada creates contacts LastName=Keel# AccountId=@ > exceeds user access",
     "DOUBT": "ada creates contacts LastName=Lovelace#; "
       + "ada creates workorders Subject=Engine# ContactId=local_#_1 > unconfirmed, blocked",
     "BYRON": "office makes Contact LastName=Byron",

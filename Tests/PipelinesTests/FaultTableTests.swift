@@ -150,9 +150,9 @@ private final class FaultScene {
 
   init(_ work: FaultTableTests.Work) async throws {
     self.work = work
-    let bulk = #""quietWindowSeconds": 0, "bulkAbove": 1, "maxChanges": { "deletes": "100%" }"#
+    let bulk = #""unansweredWaitSeconds": 0, "bulkAbove": 1, "maxChanges": { "deletes": "100%" }"#
     scene = try UndoScene({
-      work == .bulk ? $0.replacing(#""quietWindowSeconds": 0"#, with: bulk) : $0
+      work == .bulk ? $0.replacing(#""unansweredWaitSeconds": 0"#, with: bulk) : $0
     })
     let now = world.org.now()
     switch work {

@@ -28,7 +28,7 @@ import Testing
        "users": {"list": ["ada@example.com", "ben@example.com"]},
        "stores": [{"schema": "store.json", "syncs": "syncs.json"}],
        "platforms": ["ios", "android"], "pack": { "format": "tar.zst" },
-       "inbox": {"settleSeconds": 0}, "reconcile": {"quietWindowSeconds": 0}}
+       "inbox": {"settleSeconds": 0}, "reconcile": {"unansweredWaitSeconds": 0}}
       """
     let store = """
       {"soups": [{"soupName": "accounts", "indexes": [

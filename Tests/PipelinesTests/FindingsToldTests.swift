@@ -196,8 +196,8 @@ import Testing
   @Test func `changes that wait for confirmation are reported with the command`() async throws {
     let world = try World { text in
       text.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
+        of: #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
     }
     let device = try await world.primed("ada")
     for account in try world.ids("accounts", on: device).prefix(2) {

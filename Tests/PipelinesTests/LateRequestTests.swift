@@ -17,8 +17,8 @@ import Testing
     // Without conditional updates, so that a late request succeeds.
     world = try World {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
+        of: #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 900, "conditionalUpdates": false"#)
     }
   }
 

@@ -41,11 +41,10 @@ import Testing
   }
 
   @discardableResult
-  private func retry(_ run: String) async throws -> RunSummary {
-    try await world.run(.reconcile) {
-      $0.retry = .init(
-        run: run, verdicts: [.conflict, .notVisible, .failed, .deviceConflict, .deletedOnServer])
-    }
+  private func retry() async throws -> RunSummary {
+    try DecisionScene(world).retry(
+      [.conflict, .notVisible, .failed, .deviceConflict, .deletedOnServer])
+    return try await world.run(.reconcile)
   }
 
   @Test(arguments: Reason.allCases)
@@ -76,7 +75,7 @@ import Testing
     #expect(second.verdicts[.updated] == 1)
     #expect(try phone(id) == "+1 555 0002")
 
-    let again = try await retry(first.run)
+    let again = try await retry()
     #expect(again.verdicts == [:])
     #expect(try phone(id) == "+1 555 0002")
     let states = try LedgerDatabase.open(path: world.data.state).editStates()
@@ -94,7 +93,7 @@ import Testing
     try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
     try world.change(id, ["Phone": "+1 555 9999"])
-    try await retry(first.run)
+    try await retry()
     #expect(try phone(id) == "+1 555 9999")
   }
 
@@ -113,7 +112,7 @@ import Testing
       now: world.org.now() + 60_000)
     try device.clean("accounts", id: id, now: world.org.now() + 60_000)
     try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
-    try await retry(first.run)
+    try await retry()
     #expect(try phone(id) == before)
   }
 
@@ -122,9 +121,9 @@ import Testing
     let id = try sharedAccount(device)
     try world.org.unshare(id, from: "ada@example.com")
     try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
-    let first = try await world.run(.ingest, .reconcile)
+    try await world.run(.ingest, .reconcile)
     try world.org.share(id, with: "ada@example.com")
-    #expect(try await retry(first.run).verdicts == [.updated: 1])
+    #expect(try await retry().verdicts == [.updated: 1])
     #expect(try phone(id) == "+1 555 0001")
   }
 

@@ -14,7 +14,7 @@ import Testing
   init() throws {
     world = try World {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
+        of: #""unansweredWaitSeconds": 0"#, with: #""unansweredWaitSeconds": 900"#)
     }
   }
 

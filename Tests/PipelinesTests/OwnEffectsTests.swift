@@ -53,7 +53,7 @@ import Testing
     return try SmallPipeline(
       name: "orders", soups: ["orders", "accounts", "parents", "children"], syncs: syncs,
       integrationUser: "attache@example.com",
-      more: #""platforms":["ios","android"],"reconcile":{"quietWindowSeconds":0}"#
+      more: #""platforms":["ios","android"],"reconcile":{"unansweredWaitSeconds":0}"#
     ).write()
   }
 

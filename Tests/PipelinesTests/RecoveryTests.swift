@@ -169,8 +169,9 @@ import Testing
     #expect(try contacts("Lindqvist") == 1)
   }
 
-  @Test func `in the quiet window after a recovery, a new record waits`() async throws {
-    try world.rewrite(#""quietWindowSeconds": 0"#, #""quietWindowSeconds": 900"#)
+  @Test func `during the wait for answers after a recovery, a new record is not sent`() async throws
+  {
+    try world.rewrite(#""unansweredWaitSeconds": 0"#, #""unansweredWaitSeconds": 900"#)
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     try create("Lindqvist", on: device)

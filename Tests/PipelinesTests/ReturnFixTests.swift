@@ -5,9 +5,10 @@ struct ReturnFixTests {
   @Test func `the commands of a fix name the pipeline, its data and the file`() {
     #expect(
       ReturnFix.text(
-        "name it: attache ingest PIPELINE --as SNAPSHOT/GENERATION FILE",
+        "name it: attache ingest PIPELINE --generation SNAPSHOT/GENERATION FILE",
         pipeline: "visits --data /data", name: "a b.sqlite", path: "/q/a b.sqlite")
-        == "name it: attache ingest visits --data /data --as SNAPSHOT/GENERATION '/q/a b.sqlite'")
+        == "name it: attache ingest visits --data /data --generation SNAPSHOT/GENERATION '/q/a b.sqlite'"
+    )
     #expect(
       ReturnFix.text(
         "then attache returns release PIPELINE NAME", pipeline: "visits", name: "a b.sqlite",

@@ -268,7 +268,7 @@ struct ReviewPageTests {
 
   @Test func `an unconfirmed create is shown with its candidate records`() async throws {
     let scene = try DecisionScene {
-      $0.replacing(#""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 900"#)
+      $0.replacing(#""unansweredWaitSeconds": 0"#, with: #""unansweredWaitSeconds": 900"#)
     }
     let device = try await scene.phone()
     let contact: JSONObject = ["LastName": "Lovelace", "Title": "Analyst"]

@@ -14,8 +14,8 @@ import Testing
   init() throws {
     scene = try DecisionScene {
       $0.replacingOccurrences(
-        of: #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 900, "conditionalUpdates": false"#)
+        of: #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 900, "conditionalUpdates": false"#)
     }
   }
 

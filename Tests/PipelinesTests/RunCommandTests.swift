@@ -275,8 +275,14 @@ import Testing
     (["reconcile", "retry", "p"], "attache decide PIPELINE --retry"),
     (["org", "serve", "--port", "70000"], "65535"),
     (["org", "serve", "--app", "x"], "write ID=CERT.pem"),
-    (["ingest", "--as", "005/1", "ada.sqlite"], "PIPELINE or FILE is missing"),
-    (["ingest", "p", "--as", "005/1", "a", "b"], "attache ingest PIPELINE --as 005/1 FILE"),
+    (["ingest", "--generation", "005/1", "ada.sqlite"], "PIPELINE or FILE is missing"),
+    (
+      ["ingest", "p", "--generation", "005/1", "a", "b"],
+      "attache ingest PIPELINE --generation 005/1 FILE"
+    ),
+    (["ingest", "p", "--as", "005/1", "a"], "write --generation SNAPSHOT/GENERATION"),
+    (["decide", "p", "1", "--record", "x"], "write --match-record ID"),
+    (["decide", "p", "--not-permitted"], "write --verdict exceeds-user-access"),
   ])
   func `a usage error is status 2, with a correction`(words: [String], hint: String) async throws {
     let run = try await ProgramRun.blocking(words)

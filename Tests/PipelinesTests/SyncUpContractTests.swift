@@ -277,7 +277,8 @@ final class UpWorld {
     return try SmallPipeline(
       name: "up", soups: UpScene.soups.map(\.soup) + children, syncs: syncs,
       user: "admin@example.com", integrationUser: "admin@example.com",
-      more: #""reconcile":{"conditionalUpdates":false,"quietWindowSeconds":0},"platforms":["ios"]"#
+      more:
+        #""reconcile":{"conditionalUpdates":false,"unansweredWaitSeconds":0},"platforms":["ios"]"#
     ).write()
   }
 
@@ -360,7 +361,7 @@ final class UpWorld {
       url: world.server.url, credentials: .accessToken(token), apiVersion: "66.0", caFile: nil,
       concurrency: 2, pause: .none)
     // Dates read in the same composite would count as its records.
-    let settings = SyncSettings(refreshesDates: false, quietWindowSeconds: 0)
+    let settings = SyncSettings(refreshesDates: false, unansweredWaitSeconds: 0)
     let manager = try await SyncManager(
       store: Store(opening: device.storePath), settings: settings
     ) { () async throws(Salesforce.OrgError) in try await client.session() }

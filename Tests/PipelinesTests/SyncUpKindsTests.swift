@@ -37,7 +37,8 @@ import Testing
     ]
     return try SmallPipeline(
       name: "kinds", soups: ["parents", "small", "children"], syncs: syncs,
-      more: #""reconcile":{"conditionalUpdates":true,"quietWindowSeconds":0},"platforms":["ios"]"#
+      more:
+        #""reconcile":{"conditionalUpdates":true,"unansweredWaitSeconds":0},"platforms":["ios"]"#
     ).write()
   }
 

@@ -46,10 +46,7 @@ import Testing
   private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
 
   /// The org's message at the end of a reason.
-  private var bin: String {
-    ": restore it from the recycle bin of the org, " + scene.world.server.url
-      + "/lightning/o/DeleteEvent/home"
-  }
+  private let bin = ": restore it from the recycle bin of the org"
 
   private func message(_ edit: Int64, in run: RunSummary) throws -> String? {
     try scene.edit(edit, in: run).detail.message
@@ -196,8 +193,8 @@ import Testing
   @Test func `more records than one call takes are restored in two`() async throws {
     let scene = try UndoScene({
       $0.replacing(
-        #""quietWindowSeconds": 0"#,
-        with: #""quietWindowSeconds": 0, "maxChanges": { "deletes": "100%" }"#)
+        #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 0, "maxChanges": { "deletes": "100%" }"#)
     })
     func make(_ object: String, _ fields: JSONObject) throws -> String {
       try Self.make(object, fields, in: scene)

@@ -88,7 +88,8 @@ import Testing
   {
     let scene = try UndoScene({
       $0.replacing(
-        #""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 0, "returnOpenEdits": true"#)
+        #""unansweredWaitSeconds": 0"#,
+        with: #""unansweredWaitSeconds": 0, "returnOpenEdits": true"#)
     })
     let phone = try await scene.phone()
     try phone.create(

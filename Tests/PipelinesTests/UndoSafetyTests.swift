@@ -262,7 +262,7 @@ import Testing
 
   @Test func `an unconfirmed edit is not undone before it is resolved`() async throws {
     let scene = try UndoScene({
-      $0.replacing(#""quietWindowSeconds": 0"#, with: #""quietWindowSeconds": 90000"#)
+      $0.replacing(#""unansweredWaitSeconds": 0"#, with: #""unansweredWaitSeconds": 90000"#)
     })
     let phone = try await scene.phone()
     try phone.create(

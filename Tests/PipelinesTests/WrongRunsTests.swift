@@ -103,8 +103,8 @@ import Testing
     case "a guard holds changes":
       let world = try world {
         $0.replacing(
-          #""quietWindowSeconds": 0"#,
-          with: #""quietWindowSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
+          #""unansweredWaitSeconds": 0"#,
+          with: #""unansweredWaitSeconds": 0, "maxChanges": {"perSnapshot": 1}"#)
       }
       try await world.run()
       try edit(world, 2)

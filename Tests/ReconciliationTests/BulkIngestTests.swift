@@ -133,7 +133,7 @@ struct BulkIngestTests {
 
   @Test func `rows that a failed job did not process are sent again at once`() async throws {
     let day = try FieldDay()
-    (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
+    (day.options.bulkAbove, day.options.unansweredWaitSeconds) = (3, 900)
     try Self.handBackFive(day)
     func answer(_ type: String, _ text: String) -> Faults.Action {
       .respond(
@@ -386,7 +386,7 @@ struct BulkIngestTests {
 
   @Test func `rows answered with an HTML page go in requests at once`() async throws {
     let day = try FieldDay()
-    (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
+    (day.options.bulkAbove, day.options.unansweredWaitSeconds) = (3, 900)
     try day.handBack(
       (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(.kind(.bulkUpload), Self.page)
@@ -396,7 +396,7 @@ struct BulkIngestTests {
 
   @Test func `after an unanswered close no requests are sent while the job may run`() async throws {
     let day = try FieldDay()
-    (day.options.bulkAbove, day.options.quietWindowSeconds) = (3, 900)
+    (day.options.bulkAbove, day.options.unansweredWaitSeconds) = (3, 900)
     try Self.handBackFive(day)
     // The closes are lost, and so is the request that would abort the job.
     day.server.faults.add(.kind(.bulkClose), times: 4, .drop(afterCommit: false))

@@ -12,7 +12,7 @@ struct DecidedUpsertTests {
 
   init() throws {
     day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     day.rules = [
       FieldDay.rule(
         "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")

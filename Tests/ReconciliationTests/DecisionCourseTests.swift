@@ -15,7 +15,7 @@ struct DecisionCourseTests {
 
   /// A contact whose creation got no answer, while its user created another one.
   private func doubted(_ day: FieldDay) async throws -> (edit: Edit, other: String) {
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     let edit = day.created(
       "contacts", "Contact", "local_1", ["LastName": "Lovelace", "Department": "Analysis"])
     try day.handBack([edit], handback: 1)
@@ -60,7 +60,7 @@ struct DecisionCourseTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     let edit = day.created("contacts", "Contact", "local_1", ["LastName": "Lovelace"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
@@ -70,7 +70,7 @@ struct DecisionCourseTests {
     let sent = try #require(operation.sentMilliseconds)
     try day.state.noteLastAttempt(of: operation, sent + 1_800_000)
     try day.org.moveClock(by: 1_000_000)
-    // The quiet window starts with the last attempt.
+    // The wait for an answer starts with the last attempt.
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     try day.org.moveClock(by: 86_400_000)
     #expect(day.verdicts(try await day.run()) == "created 1")
@@ -170,7 +170,7 @@ struct DecisionCourseTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     day.options.conditionalUpdates = false
     let (admin, id) = (day.admin, try day.make("Account", ["Name": "Mill", "Phone": "0"]))
     let edit = try day.edited("accounts", "Account", id, ["Phone": "1"])

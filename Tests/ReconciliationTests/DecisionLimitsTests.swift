@@ -36,11 +36,11 @@ struct DecisionLimitsTests {
     try day.handBack([
       try day.edited("accounts", "Account", id, ["ParentId": .string(parent)], hasBase: false)
     ])
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(
       try day.details().first?.message?.contains("was not issued the record") == true)
     try decide(.device)
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(try day.details().first?.message?.contains("ParentId refers to a record") == true)
     #expect(try day.record("Account", id)["ParentId"]?.string == nil)
     // What was allowed before stays allowed.
@@ -54,7 +54,7 @@ struct DecisionLimitsTests {
   {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     try upsert()
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(try day.details().first?.fields.map(\.server) == ["Office"])
     try decide(.device)
     try day.change("Contact", id, ["LastName": "Office again"])
@@ -69,11 +69,11 @@ struct DecisionLimitsTests {
   {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     try upsert()
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     try decide(.device)
     try day.change("Contact", id, ["External_Id__c": "L"])
     let other = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(try day.record("Contact", other)["LastName"] == "Office")
   }
 }

@@ -14,7 +14,7 @@ struct DecisionRuleTests {
     (.notVisible, "retry discard", "retry discard", "retry discard"),
     (.blocked, "retry set discard", "retry set discard", "retry discard"),
     (.notConfigured, "retry discard", "retry discard", "retry discard"),
-    (.notPermitted, "device retry discard", "device retry discard", "device retry discard"),
+    (.exceedsUserAccess, "device retry discard", "device retry discard", "device retry discard"),
     (.notAttempted, "device retry discard", "device retry discard", "device retry discard"),
     (.failed, "set retry discard", "set record retry discard", "retry discard"),
     (.unconfirmed, "device retry discard", "record device retry discard", "device retry discard"),
@@ -53,63 +53,112 @@ struct DecisionRuleTests {
     #expect(DecisionRule.possible(subject) == [.discard])
   }
 
-  @Test func `a next step names exactly the possible decisions`() {
-    for verdict in Verdict.allCases {
-      for operation in EditOperation.allCases {
-        for (hasRecord, isReadable) in [(true, true), (false, true), (true, false)] {
-          let subject = DecisionRule.Subject(
-            verdict: verdict, operation: operation, hasRecord: hasRecord, isReadable: isReadable)
-          let text = DecisionRule.nextStep(subject, in: "demo", edit: 7)
-          let possible = DecisionRule.possible(subject)
-          let named = Decision.Kind.allCases.filter { text?.contains($0.option) == true }
-          #expect(Set(named) == Set(possible), "\(verdict) \(operation): \(text ?? "nothing")")
-          #expect(possible.isEmpty || text?.contains("attache decide demo 7 ") == true)
-        }
+  /// Edits with a verdict: of every operation, with and without a record in the org, one that
+  /// cannot be read, and one whose changes are to be undone.
+  private func subjects(of verdict: Verdict) -> [DecisionRule.Subject] {
+    EditOperation.allCases.flatMap { operation in
+      let kinds: [(hasRecord: Bool, isReadable: Bool, isToBeUndone: Bool)] = [
+        (true, true, false), (false, true, false), (true, false, false), (true, true, true),
+      ]
+      return kinds.map {
+        DecisionRule.Subject(
+          verdict: verdict, operation: operation, hasRecord: $0.hasRecord,
+          isReadable: $0.isReadable, isToBeUndone: $0.isToBeUndone)
       }
     }
   }
 
-  @Test func `the advice for a verdict names all decisions of its edits`() {
-    for verdict in Verdict.allCases where !verdict.isSettled {
-      let line = DecisionRule.nextStep(of: verdict, in: "demo") ?? ""
-      for (operation, hasRecord) in [(EditOperation.create, false), (.update, true)] {
-        let subject = DecisionRule.Subject(
-          verdict: verdict, operation: operation, hasRecord: hasRecord)
-        for kind in DecisionRule.possible(subject) {
-          #expect(line.contains(kind.option), "\(verdict): \(line)")
+  /// The decisions that carry out what the words of an advice suggest.
+  private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
+    ("and retry", [.retry]), ("send it", [.device]), ("recreate", [.device]),
+    ("another value", [.set]), ("name the record", [.record]), ("leave it deleted", [.server]),
+    ("discard", [.discard, .server]), ("compare", [.device, .server]),
+    ("which device is right", [.device]), ("which one counts", [.record]),
+  ]
+
+  /// The decisions that an advice suggests in words but none of `possible` carries out.
+  private func refused(_ text: String, _ possible: Set<Decision.Kind>) -> [String] {
+    let end = text.firstRange(of: ": attache decide")?.lowerBound ?? text.endIndex
+    let words = text[..<end].lowercased()
+    return Self.suggestions.filter {
+      words.contains($0.words) && $0.kinds.isDisjoint(with: possible)
+    }.map(\.words)
+  }
+
+  @Test func `every advice suggests exactly the decisions that the rule permits`() {
+    for verdict in Verdict.allCases {
+      let subjects = subjects(of: verdict)
+      var printed: [(text: String?, possible: Set<Decision.Kind>)] = []
+      for first in subjects {
+        let possible = DecisionRule.possible(first)
+        printed.append((DecisionRule.nextStep(first, in: "demo", edit: 7), Set(possible)))
+        for second in subjects {
+          let text = DecisionRule.nextStep(
+            of: verdict, for: Set([first, second]), edit: 7, in: "demo")
+          printed.append((text, Set(possible + DecisionRule.possible(second))))
         }
       }
+      for (text, possible) in printed {
+        let named = Decision.Kind.allCases.filter { text?.contains($0.option) == true }
+        #expect(Set(named) == possible, "\(verdict): \(text ?? "nothing")")
+        #expect(possible.isEmpty || text?.contains("attache decide demo 7 ") == true)
+        #expect(refused(text ?? "", possible) == [], "\(verdict): \(text ?? "nothing")")
+      }
+      if !verdict.isSettled {
+        #expect(DecisionRule.nextStep(of: verdict, for: [], in: "demo") == nil, "\(verdict)")
+      }
+    }
+  }
+
+  @Test func `every suggestion of an advice is checked`() {
+    // An advice that none of the words covers would pass the test above without a check.
+    let open = Verdict.allCases.filter { !$0.isSettled }.compactMap { verdict in
+      verdict.advice(allowing: Decision.Kind.allCases)?.lowercased()
+    }
+    for (words, _) in Self.suggestions {
+      #expect(open.contains { $0.contains(words) }, "\(words)")
+    }
+    #expect(refused("Send another value, or discard the edit: …", [.server]) == ["another value"])
+  }
+
+  @Test func `the advice for a verdict lists the usual decisions in their order`() {
+    func line(_ verdict: Verdict) -> String? {
+      let edits = [(EditOperation.create, false), (.update, true)].map {
+        DecisionRule.Subject(verdict: verdict, operation: $0, hasRecord: $1)
+      }
+      return DecisionRule.nextStep(of: verdict, for: Set(edits), in: "demo")
     }
     // Sending a create again that may have arrived is not the first choice.
     #expect(
-      DecisionRule.nextStep(of: .unconfirmed, in: "demo")?.hasSuffix(
-        ": attache decide demo EDIT --record ID, --take device, --retry or --discard.") == true)
+      line(.unconfirmed)?.hasSuffix(
+        ": attache decide demo EDIT --match-record ID, --take device, --retry or --discard.")
+        == true)
     #expect(
-      DecisionRule.nextStep(of: .failed, in: "demo")?.hasSuffix(
-        ": attache decide demo EDIT --set FIELD=VALUE, --record ID, --retry or --discard.") == true)
+      line(.failed)?.hasSuffix(
+        ": attache decide demo EDIT --set FIELD=VALUE, --match-record ID, --retry or --discard.")
+        == true)
   }
 
   @Test func `the advice for known edits names only their decisions, and a single number`() {
-    func step(_ edits: (Int64, EditOperation, Bool)...) -> String? {
+    func step(_ number: Int64?, _ edits: (EditOperation, Bool)...) -> String? {
       DecisionRule.nextStep(
         of: .failed,
-        for: edits.map { number, operation, hasRecord in
-          (
-            number: number,
-            subject: DecisionRule.Subject(
-              verdict: .failed, operation: operation, hasRecord: hasRecord)
-          )
-        },
-        in: "demo")
+        for: Set(
+          edits.map { DecisionRule.Subject(verdict: .failed, operation: $0, hasRecord: $1) }),
+        edit: number, in: "demo")
     }
     #expect(
-      step((7, .update, true))?.hasSuffix(
-        ": attache decide demo 7 --set FIELD=VALUE, --retry or --discard.") == true)
+      step(7, (.update, true))
+        == "Fix the reported error and retry, send another value, or discard the edit: "
+        + "attache decide demo 7 --set FIELD=VALUE, --retry or --discard.")
     #expect(
-      step((7, .update, true), (8, .delete, true))?.hasSuffix(
+      step(8, (.delete, true))
+        == "Fix the reported error and retry, or discard the edit: "
+        + "attache decide demo 8 --retry or --discard.")
+    #expect(
+      step(nil, (.update, true), (.delete, true))?.hasSuffix(
         ": attache decide demo EDIT --set FIELD=VALUE, --retry or --discard.") == true)
-    #expect(step((7, .update, true), (8, .create, false))?.contains("--record ID") == true)
-    #expect(step() == DecisionRule.nextStep(of: .failed, in: "demo"))
+    #expect(step(nil, (.update, true), (.create, false))?.contains("--match-record ID") == true)
   }
 
   @Test func `a refusal names the possible decisions`() {
@@ -120,11 +169,20 @@ struct DecisionRuleTests {
     #expect(words(.device, .conflict) == nil)
     #expect(
       words(.discard, .mergedOnServer)
-        == "--discard is not possible for an edit with the verdict merged on server; possible: --take device, --take server, --set FIELD=VALUE, --retry"
+        == "--discard is not possible for an edit with the verdict merged on server; possible: --take device, --take server, --set FIELD=VALUE or --retry"
     )
     #expect(words(.device, .updated) == "it is resolved (updated), so there is nothing to decide")
     #expect(
       words(.device, nil) == "no run has processed it yet, so it can only be discarded (--discard)")
+  }
+
+  @Test func `the verdicts that permit a decision are listed, with those that do for creates`() {
+    #expect(
+      DecisionRule.verdicts(permitting: .record)
+        == "duplicate created, failed (creates only), unconfirmed (creates only)")
+    #expect(
+      DecisionRule.verdicts(permitting: .server)
+        == "conflict, device conflict, deleted on server, merged on server")
   }
 
   @Test func `the outcome of a decision follows from the verdict`() {

@@ -39,7 +39,7 @@ import Testing
     ]
     for changes in edits {
       try day.handBack([try day.edited(account: id, changes)])
-      #expect(day.verdicts(try await day.run()) == "not permitted 1", "\(changes)")
+      #expect(day.verdicts(try await day.run()) == "exceeds user access 1", "\(changes)")
       #expect(try day.details().first?.message?.contains("refers to a record") == true)
     }
     #expect(day.writes.isEmpty)
@@ -49,7 +49,7 @@ import Testing
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
     // The user may write the user's own ID; the org decides about the rest.
     try day.handBack([try day.edited(account: id, ["OwnerId": .string(day.ada.id)])])
-    #expect(try await day.run().verdicts[.notPermitted] == nil)
+    #expect(try await day.run().verdicts[.exceedsUserAccess] == nil)
   }
 
   @Test func `records created by one user's edits are not another's`() async throws {
@@ -58,12 +58,12 @@ import Testing
     #expect(day.verdicts(try await day.run()) == "created 1")
     let id = try #require(try day.details().first?.recordID)
     try day.handBack([try day.edited(account: id, ["Phone": "1"], hasBase: false)])
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     try day.handBack(
       [try day.edited(account: id, ["Phone": "2"], hasBase: false)],
       user: day.ben, install: "his other phone", stamp: "stamp of the next bundle")
     let summary = try await day.run()
-    #expect(summary.verdicts[.notPermitted] == nil)
+    #expect(summary.verdicts[.exceedsUserAccess] == nil)
     #expect(try day.record("Account", id)["Phone"] != "1")
   }
 
@@ -114,7 +114,7 @@ import Testing
       try day.handBack([day.contact(local, ["LastName": "Device", "External_Id__c": "K"])])
     }
     try upsert("local_1")
-    #expect(day.verdicts(try await day.run()) == "not permitted 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(try day.record("Contact", id)["LastName"] == "Office")
     day.issued = [id]
     try upsert("local_2")
@@ -135,7 +135,7 @@ import Testing
     for (number, issued) in [Set([ids[0]]), [ids[1]], []].enumerated() {
       day.issued = issued
       try day.handBack([day.contact("local_\(number)", ["LastName": "Device", "Department": "K"])])
-      #expect(day.verdicts(try await day.run()) == "not permitted 1")
+      #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
       #expect(try day.details().first?.message?.contains("its external ID") == true)
       #expect(day.writes.isEmpty)
     }
@@ -159,7 +159,7 @@ import Testing
       try day.edited(account: id, ["ParentId": .string(parent)]),
       try day.edited(account: parent, ["Phone": "1"], hasBase: false),
     ])
-    #expect(day.verdicts(try await day.run()) == "not permitted 1, updated 1")
+    #expect(day.verdicts(try await day.run()) == "exceeds user access 1, updated 1")
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
     #expect(try day.record("Account", parent)["Phone"] != "1")
   }

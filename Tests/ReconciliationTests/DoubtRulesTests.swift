@@ -58,7 +58,7 @@ struct DoubtRulesTests {
 
   @Test func `a later return does not close an unconfirmed create, and waits`() async throws {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
@@ -96,7 +96,7 @@ struct DoubtRulesTests {
     day.options.sendAs = .integration
     try day.handBack([day.account("local_1", ["Name": "Of Ada"])])
     try day.handBack([day.account("local_1", ["Name": "Of Ben"])], user: day.ben)
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: false))
     day.server.faults.add(.writes, nth: 2, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
@@ -115,7 +115,7 @@ struct DoubtRulesTests {
 
   @Test func `the send time of a create is in the org's time`() async throws {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1"])])
     // The run was busy with other work for two hours.
     let begin = day.org.now()

@@ -19,10 +19,11 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `in the quiet window a create is unconfirmed; the next run resolves it`() async throws
+  @Test func `during the wait for its answer a create is unconfirmed; then a run resolves it`()
+    async throws
   {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     try day.handBack([
       day.account("local_p", ["Name": "New"]),
       day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
@@ -30,7 +31,7 @@ struct DoubtTests {
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "blocked 1, unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 2")
     #expect(try day.count("SELECT Id FROM Account") == 1)
     #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'New'") == 1)
@@ -90,9 +91,9 @@ struct DoubtTests {
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     _ = try await day.reconciler().run(run)
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
     let writes = day.writes.count
     let resumed = try #require(try day.state.openRun(now: run.now + 1000))
     #expect(resumed.id == run.id)

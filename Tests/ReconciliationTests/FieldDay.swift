@@ -18,7 +18,7 @@ final class FieldDay {
   let admin: OrgUser
   var options = {
     var options = ReconcileOptions()
-    options.quietWindowSeconds = 0
+    options.unansweredWaitSeconds = 0
     options.pause = { _ in }
     return options
   }()
@@ -243,6 +243,17 @@ final class FieldDay {
     let summary = try await reconciler().run(run)
     try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
     return summary
+  }
+
+  /// Decides that an edit is retried, as `decide --retry` does; the result is whether the rule and
+  /// the ledger permit it.
+  func retries(_ edit: Int64) throws -> Bool {
+    guard let found = try state.decidable(edit),
+      DecisionRule.refusal(.retry, of: found.subject) == nil,
+      try state.refusal(.retry, of: found) == nil
+    else { return false }
+    try state.decide([EditDecision(edit, .retry)], by: "an operator")
+    return true
   }
 
   /// Returns edits, and runs; the result is the verdicts.

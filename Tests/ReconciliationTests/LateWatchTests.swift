@@ -64,7 +64,7 @@ struct LateWatchTests {
 
   init() throws {
     day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     day.options.conditionalUpdates = false
     day.rules.append(
       FieldDay.rule(

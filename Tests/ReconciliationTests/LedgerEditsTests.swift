@@ -136,7 +136,7 @@ struct LedgerEditsTests {
     }
     try state.settle(1, run: run, Settlement(.conflict))
     #expect(try verdict() == .conflict)
-    #expect(try state.retry(run: run, verdicts: [.conflict]) == 1)
+    try state.decide([EditDecision(1, .retry)], by: "an operator")
     #expect(try verdict() == nil)
   }
 

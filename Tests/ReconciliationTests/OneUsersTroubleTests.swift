@@ -21,14 +21,14 @@ struct OneUsersTroubleTests {
 
   /// Ada's and Ben's new accounts, whose creation gets no answer.
   private func loseCreates(_ day: FieldDay) async throws {
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     for user in [day.ada, day.ben] {
       try day.handBack([day.account("local_1", ["Name": .string(user.username)])], user: user)
     }
     day.server.faults.add(.writes, times: 2, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
     day.server.faults.removeAll()
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
   }
 
   /// Ada's session is no longer valid, and neither is any new one.

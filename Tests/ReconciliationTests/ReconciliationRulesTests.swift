@@ -49,7 +49,7 @@ struct ReconciliationRulesTests {
 
   @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
@@ -58,7 +58,7 @@ struct ReconciliationRulesTests {
     let waiting = try await day.run()
     #expect(waiting.verdicts == [.unconfirmed: 2])
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
   }
@@ -67,13 +67,13 @@ struct ReconciliationRulesTests {
     async throws
   {
     let day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
     try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
     #expect(try await day.verdicts([], handback: 2) == "unconfirmed 1")
-    day.options.quietWindowSeconds = 0
+    day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     // The org has the value that the device discarded.
     #expect(try day.state.unsettledEdits() == [.conflict: 1])

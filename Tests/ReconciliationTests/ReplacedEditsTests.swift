@@ -7,10 +7,6 @@ import Testing
 
 /// What replaces an edit, with and without return counters; and rows of several soups.
 struct ReplacedEditsTests {
-  private func lastRun(_ day: FieldDay) throws -> String {
-    try #require(try day.state.runs(limit: 1).first).id
-  }
-
   /// An edit whose requests got no answer and never arrived; it stays unconfirmed until the next
   /// run.
   private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, Edit) {
@@ -43,39 +39,39 @@ struct ReplacedEditsTests {
   }
 
   /// An edit in conflict, from an app that does not count its returns.
-  private func conflict(_ day: FieldDay) async throws -> (id: String, Edit, run: String) {
+  private func conflict(_ day: FieldDay) async throws -> (id: String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
     #expect(try await day.verdicts([edit]) == "conflict 1")
-    return (id, edit, try lastRun(day))
+    return (id, edit)
   }
 
   @Test func `a later date alone does not replace an open edit`() async throws {
     let day = try FieldDay()
-    let (_, edit, run) = try await conflict(day)
+    let (_, edit) = try await conflict(day)
     #expect(try await day.verdicts([try edit.changed(["Phone": "3"], later: 5)]) == "conflict 1")
-    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
+    #expect(try day.retries(1))
   }
 
   @Test func `a sent edit replaces its device's open edits of the record at once`() async throws {
     let day = try FieldDay()
-    let (id, edit, run) = try await conflict(day)
+    let (id, edit) = try await conflict(day)
     // The device has synced, and its user has continued.
     let fresh = try day.edited(account: id, ["Phone": "3"])
     var later = try edit.changed(["Phone": "3"], later: 5)
     later.element = fresh.element
     later.modificationDate = fresh.modificationDate
     #expect(try await day.verdicts([later]) == "superseded 1, updated 1")
-    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 0)
+    #expect(try !day.retries(1))
   }
 
   @Test func `another device's open edit stays open when one is sent`() async throws {
     let day = try FieldDay()
     day.options.deviceConflicts = .lastWins
-    let (id, _, run) = try await conflict(day)
+    let (id, _) = try await conflict(day)
     let other = try day.edited(account: id, ["Phone": "3"])
     #expect(try await day.verdicts([other], user: day.ben) == "updated 1")
-    #expect(try day.state.retry(run: run, verdicts: [.conflict]) == 1)
+    #expect(try day.retries(1))
   }
 
   // MARK: several soups

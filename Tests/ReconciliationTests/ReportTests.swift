@@ -134,6 +134,13 @@ struct ReportTests {
       for text in try Self.files(format, model, ReportMask(mask: ["phone"])) {
         #expect(!text.contains("cmd()"))
       }
+      // The note names the fields as the pipeline file does.
+      if format == HTMLReport.self {
+        let mask = ReportMask(mask: ["Phone", "BillingCity"])
+        #expect(
+          try Self.text(format, model, mask).contains(
+            "Values of these fields are masked: BillingCity, Phone."))
+      }
       for text in try Self.files(format, model, ReportMask(showValues: false)) {
         for value in ["cmd()", "Banking", "Acme", "a.example.com", "Required fields"] {
           #expect(!text.contains(value))

@@ -74,7 +74,7 @@ struct UpsertDoubtTests {
 
   init() throws {
     day = try FieldDay()
-    day.options.quietWindowSeconds = 900
+    day.options.unansweredWaitSeconds = 900
   }
 
   private func rule(_ mode: MergeMode) {

@@ -16,7 +16,7 @@ public struct SyncSettings: Sendable, Hashable {
   public var refreshesDates: Bool
   /// How long, in seconds, a create without a response is not sent again while the org does not
   /// have its record: the request may still be in transit.
-  public var quietWindowSeconds: Int
+  public var unansweredWaitSeconds: Int
   /// Whether an incremental parent_children sync also fetches changed children of unchanged
   /// parents, which the SDK does not see.
   public var readsChangedChildren: Bool
@@ -37,16 +37,18 @@ public struct SyncSettings: Sendable, Hashable {
   /// Creates settings.
   ///
   /// Nil uses the default of a pipeline: an overlap of 600 seconds, 10 percent and at least 10
-  /// deletions at once, and a quiet window of 900 seconds.
+  /// deletions at once, and a wait of 900 seconds after an unanswered request.
   public init(
     overlapSeconds: Int? = nil, maxDeletesPercent: Int? = nil, minimumDeletes: Int? = nil,
-    refreshesDates: Bool = true, quietWindowSeconds: Int? = nil, readsChangedChildren: Bool = true
+    refreshesDates: Bool = true, unansweredWaitSeconds: Int? = nil,
+    readsChangedChildren: Bool = true
   ) {
     self.overlapSeconds = Self.seconds(overlapSeconds ?? SyncDefaults.overlapSeconds)
     self.maxDeletesPercent = maxDeletesPercent ?? DeletionGuard.standardPercent
     self.minimumDeletes = minimumDeletes ?? DeletionGuard.standardMinimum
     self.refreshesDates = refreshesDates
-    self.quietWindowSeconds = Self.seconds(quietWindowSeconds ?? SyncDefaults.quietWindowSeconds)
+    self.unansweredWaitSeconds = Self.seconds(
+      unansweredWaitSeconds ?? SyncDefaults.unansweredWaitSeconds)
     self.readsChangedChildren = readsChangedChildren
   }
   /// Limits a number of seconds to a range that converts to milliseconds.

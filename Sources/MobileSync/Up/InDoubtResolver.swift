@@ -43,10 +43,10 @@ package struct InDoubtResolver {
   /// The senders' own readers, by user ID.
   package var senders: [String: RecordReader] = [:]
   /// How long a request may be in transit, in seconds.
-  package let quietWindowSeconds: Int64
+  package let unansweredWaitSeconds: Int64
   /// Other unconfirmed creates, which may have made the records found.
   package var rivals: [PendingWrite] = []
-  /// Whether creates are searched within the quiet window; a full match then counts as theirs.
+  /// Whether creates are searched during the wait; a full match then counts as theirs.
   package var searchesEarly = false
   /// Whether an operator can decide unclear cases.
   package var asksPerson = true
@@ -64,10 +64,10 @@ package struct InDoubtResolver {
   package let isTaken: (String) throws -> Bool
 
   package init(
-    reader: RecordReader, quietWindowSeconds: Int64, isTaken: @escaping (String) throws -> Bool
+    reader: RecordReader, unansweredWaitSeconds: Int64, isTaken: @escaping (String) throws -> Bool
   ) {
     self.reader = reader
-    self.quietWindowSeconds = quietWindowSeconds
+    self.unansweredWaitSeconds = unansweredWaitSeconds
     self.isTaken = isTaken
     let ahead = reader.session.clockOffset
     let isDoubtful = ahead > UnacknowledgedCreates.slackMilliseconds
@@ -422,7 +422,7 @@ package struct InDoubtResolver {
       for (place, write) in writes.enumerated() {
         if !resolver.searchesEarly, !resolver.unacknowledged(write).isOver {
           findings[place] = .unclear(
-            "it may still be in transit; it is looked up after the quiet window")
+            "it may still be in transit; it is looked up after the wait for its answer")
         } else if UnacknowledgedCreates.isRefused(write.fields, describe) {
           presumedRefused.append((place, resolver.unacknowledged(write)))
         } else {
@@ -462,7 +462,7 @@ package struct InDoubtResolver {
 
   /// Returns a write with the time range in which it can have made its record.
   package func unacknowledged(_ write: PendingWrite) -> UnacknowledgedCreates.Lost {
-    let window = quietWindowSeconds * 1000
+    let window = unansweredWaitSeconds * 1000
     let session = reader.session
     let now = session.serverDate ?? session.estimatedServerDate
     var lost = UnacknowledgedCreates.Lost(

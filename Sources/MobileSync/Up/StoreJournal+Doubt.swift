@@ -107,7 +107,7 @@ extension StoreJournal {
     let reader = try await reader()
     let creates = group.filter { $0.change.write.action == .create }
     var resolver = InDoubtResolver(
-      reader: reader, quietWindowSeconds: Int64(context.settings.quietWindowSeconds)
+      reader: reader, unansweredWaitSeconds: Int64(context.settings.unansweredWaitSeconds)
     ) { self.isTaken($0, creates) }
     resolver.searchesEarly = true
     resolver.asksPerson = false

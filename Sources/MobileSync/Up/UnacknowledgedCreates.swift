@@ -130,7 +130,7 @@ package enum UnacknowledgedCreates {
   /// assertion.
   package static let slackMilliseconds: Int64 = 300_000
 
-  /// How long after the quiet window a request may still arrive, in milliseconds.
+  /// How long after the wait an unanswered request may still arrive, in milliseconds.
   ///
   /// A proxy delays a request by hours at most. A record from that time must agree in full.
   package static let lateMilliseconds: Int64 = 24 * 60 * 60 * 1000

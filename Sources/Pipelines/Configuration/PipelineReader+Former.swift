@@ -19,6 +19,7 @@ extension PipelineReader {
     Former(
       section: "reconcile", key: "trust", name: "detectEdits", values: ["diff": "compare"]),
     Former(section: "reconcile", key: "nextGeneration", name: "returnOpenEdits"),
+    Former(section: "reconcile", key: "quietWindowSeconds", name: "unansweredWaitSeconds"),
     Former(section: "keep", key: "basesDays", name: "issuedRecordDays"),
   ]
 

@@ -40,7 +40,7 @@ package struct ReconcileSettings: Sendable, Hashable {
   /// When a deleted record is created again.
   package var recreateDeleted = Self.standard.recreateDeleted
   /// How many seconds a create without an answer may still be in flight.
-  package var quietWindowSeconds = SyncDefaults.quietWindowSeconds
+  package var unansweredWaitSeconds = SyncDefaults.unansweredWaitSeconds
   /// The unique external ID field that every create sets to its edit's identity, by object.
   package var correlationField: [String: String] = [:]
   /// The number of changes by one user, action and object above which a bulk job is used.
@@ -54,7 +54,8 @@ package struct ReconcileSettings: Sendable, Hashable {
 
   static let keys = [
     "sendAs", "onInactiveUser", "mode", "conditionalUpdates", "deviceConflicts",
-    "orderParentsFirst", "detectEdits", "recreateDeleted", "quietWindowSeconds", "correlationField",
+    "orderParentsFirst", "detectEdits", "recreateDeleted", "unansweredWaitSeconds",
+    "correlationField",
     "bulkAbove", "maxChanges", "returnOpenEdits",
   ]
 
@@ -72,7 +73,7 @@ package struct ReconcileSettings: Sendable, Hashable {
     detectEdits = object.word("detectEdits", "a way to detect edits", default: detectEdits)
     recreateDeleted = object.word(
       "recreateDeleted", "a policy for deleted records", default: recreateDeleted)
-    quietWindowSeconds = object.int("quietWindowSeconds", default: quietWindowSeconds)
+    unansweredWaitSeconds = object.int("unansweredWaitSeconds", default: unansweredWaitSeconds)
     correlationField = Self.correlation(object)
     bulkAbove = object.int("bulkAbove", default: bulkAbove, in: 0...Int.max)
     let known = ["perSnapshot", "deletes"]
@@ -117,7 +118,7 @@ package struct ReconcileSettings: Sendable, Hashable {
       "orderParentsFirst": JSONValue(orderParentsFirst),
       "detectEdits": .string(detectEdits.rawValue),
       "recreateDeleted": .string(recreateDeleted.rawValue),
-      "quietWindowSeconds": JSONValue(quietWindowSeconds),
+      "unansweredWaitSeconds": JSONValue(unansweredWaitSeconds),
       "correlationField": .object(
         JSONObject(
           correlationField.sorted { $0.key < $1.key }.map {

@@ -71,7 +71,7 @@ struct BundleVerifyCommand: Command {
     } else if !options.quiet {
       let words = signer.map { ", signed by \($0.name) (\($0.fingerprint))" } ?? ""
       context.print(
-        "\(bundle) is valid: \(EventText.count(manifest.stores.count, "store"))\(words)")
+        "\(bundle) is valid: \(CountText.of(manifest.stores.count, "store"))\(words)")
     }
     return .done
   }

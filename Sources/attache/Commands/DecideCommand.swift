@@ -43,7 +43,7 @@ struct DecideCommand: Command {
       .option("take", "SIDE", "the side whose values are used", \.take),
       .option(
         "set", "FIELD=VALUE", "send this value; the other edited fields follow --take", \.set),
-      .option("record", "ID", "the ID of the edit's record", \.record),
+      .option("match-record", "ID", "the ID of the org's record that matches the edit", \.record),
       .flag("retry", Decision.Kind.retry.meaning, \.retry),
       .flag("discard", Decision.Kind.discard.meaning, \.discard),
       .option("file", "FILE", "read decisions from JSON or CSV", completes: .files, \.file),
@@ -99,7 +99,7 @@ struct DecideCommand: Command {
     } else if asked != 1 {
       throw UsageError(
         asked == 0 ? "no decision is given" : "there is more than one decision",
-        hint: "give one of --take, --set, --record, --retry and --discard")
+        hint: "give one of --take, --set, --match-record, --retry and --discard")
     }
     _ = try choice()
   }
@@ -114,7 +114,7 @@ struct DecideCommand: Command {
     let result = try decisions.enter(
       try requests(context), try selection(), by: name, isDryRun: dryRun)
     if !dryRun || !result.refused.isEmpty || result.decided.isEmpty {
-      tell(result, context, read.called)
+      tell(result, decisions.shown, context, read.called)
     }
     let entered = result.refused.isEmpty ? ExitStatus.done : .needsAttention
     guard now || dryRun, !result.decided.isEmpty else { return entered }
@@ -143,7 +143,7 @@ struct DecideCommand: Command {
     if let record {
       guard let id = record.recordID18 else {
         throw UsageError(
-          "--record cannot be \"\(record)\": it is not a record ID",
+          "--match-record cannot be \"\(record)\": it is not a record ID",
           hint: "write 15 or 18 characters")
       }
       return .whole(.record(id))
@@ -168,9 +168,11 @@ struct DecideCommand: Command {
 
   // MARK: output
 
-  private func tell(_ result: PipelineDecisions.Result, _ context: Program, _ called: String) {
+  private func tell(
+    _ result: PipelineDecisions.Result, _ shown: ReportMask, _ context: Program, _ called: String
+  ) {
     if options.json {
-      context.print(DecisionText.json(result))
+      context.print(DecisionText.json(result, shown))
       return
     }
     for refusal in result.refused { context.note("attache: \(refusal)") }
@@ -197,8 +199,8 @@ struct DecideCommand: Command {
       return "no open edit has the verdict \(labels)"
     }
     let kind = DecisionRequest(edit: 0, choice).kind
-    let labels = DecisionRule.verdicts(permitting: kind).map(\.rawValue).joined(separator: ", ")
-    return "no decision was recorded; edits with these verdicts allow \(kind.option): \(labels)"
+    return "no decision was recorded; edits with these verdicts allow \(kind.option): "
+      + DecisionRule.verdicts(permitting: kind)
   }
 
   private func show(

@@ -20,7 +20,7 @@ struct IngestCommand: Command {
       .pipeline(\.pipeline),
       .arguments("file", "files to ingest at once; they are copied", completes: .files, \.files),
       .option(
-        "as", "SNAPSHOT/GENERATION",
+        "generation", "SNAPSHOT/GENERATION",
         "for a file that lost its stamp: the 18-character ID of its user (or global), and the "
           + "generation", \.identity),
       .flag(
@@ -38,13 +38,14 @@ struct IngestCommand: Command {
     guard let identity else { return }
     if snapshot == nil {
       throw UsageError(
-        "--as cannot be \"\(identity)\": it must be SNAPSHOT/GENERATION",
+        "--generation cannot be \"\(identity)\": it must be SNAPSHOT/GENERATION",
         hint: "write the user's 18-character ID (not the user name), a slash and the generation")
     }
     if files.count != 1 {
       throw UsageError(
-        files.isEmpty ? "PIPELINE or FILE is missing" : "--as applies to one file",
-        hint: "write attache ingest PIPELINE --as \(identity) FILE, with the file that lost "
+        files.isEmpty ? "PIPELINE or FILE is missing" : "--generation applies to one file",
+        hint:
+          "write attache ingest PIPELINE --generation \(identity) FILE, with the file that lost "
           + "its stamp")
     }
   }

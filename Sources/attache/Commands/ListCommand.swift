@@ -76,7 +76,7 @@ struct ListCommand: Command {
       line.status = try PipelineStatus.read(pipeline, root: call.root(of: pipeline))
     } catch let error as Problems {
       let count = error.list.count
-      line.fault = "\(EventText.count(count, "problem")): attache check \(name)"
+      line.fault = "\(CountText.of(count, "problem")): attache check \(name)"
     } catch {
       line.fault = PipelineError(describing: error).message
     }

@@ -76,7 +76,7 @@ struct ReportCommand: Command {
     for line in Self.lines(model) { context.print(line) }
     let pruned = try state.prunedEdits(of: name)
     if pruned > 0 {
-      context.note("the values of \(EventText.count(pruned, "edit")) are pruned (keep.runsDays)")
+      context.note("the values of \(CountText.of(pruned, "edit")) are pruned (keep.runsDays)")
     }
     if isWritten {
       for file in try Files.list(data.report(name)) {

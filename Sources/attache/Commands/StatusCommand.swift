@@ -129,11 +129,11 @@ struct StatusCommand: Command {
     for snapshot in status.snapshots {
       lines.append("  \(snapshot.username): generation \(snapshot.generation)")
     }
-    lines.append("inbox: \(EventText.count(status.waiting.count, "file"))")
+    lines.append("inbox: \(CountText.of(status.waiting.count, "file"))")
     lines += status.waiting.map { "  \($0)" as StyledLine }
-    lines.append("quarantine: \(EventText.count(status.quarantined, "return"))")
+    lines.append("quarantine: \(CountText.of(status.quarantined, "return"))")
     if !status.processing.isEmpty {
-      lines.append("in processing: \(EventText.count(status.processing.count, "return"))")
+      lines.append("in processing: \(CountText.of(status.processing.count, "return"))")
     }
     if status.unjudged > 0 {
       lines.append("edits waiting for the next reconciliation: \(status.unjudged)")

@@ -54,7 +54,7 @@ struct StoreSealCommand: Command {
       if outcome.wasRebuilt {
         context.note("\(store) had no space for sealing in its pages and was rebuilt")
       }
-      context.print("\(out) is sealed: \(EventText.count(outcome.pages, "page"))")
+      context.print("\(out) is sealed: \(CountText.of(outcome.pages, "page"))")
       if isOutside { context.print("salt \(Hex.encode(outcome.salt))") }
     }
     return .done

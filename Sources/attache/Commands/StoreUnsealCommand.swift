@@ -40,7 +40,7 @@ struct StoreUnsealCommand: Command {
     if options.json {
       context.print(.object(["pages": JSONValue(outcome.pages)]))
     } else if !options.quiet {
-      context.print("\(out) is plain: \(EventText.count(outcome.pages, "page"))")
+      context.print("\(out) is plain: \(CountText.of(outcome.pages, "page"))")
     }
     return .done
   }

@@ -46,7 +46,7 @@ struct SyncDeleteCommand: Command {
     if options.json {
       context.print(.object(["deleted": JSONValue(names)]))
     } else if !options.quiet {
-      context.print("\(EventText.count(ids.count, "sync")) deleted; the records stay")
+      context.print("\(CountText.of(ids.count, "sync")) deleted; the records stay")
     }
     return .done
   }

@@ -33,7 +33,7 @@ struct SyncListCommand: Command {
       for line in TextTable.lines(header: header, rows: rows, isCut: context.outputIsTerminal) {
         context.print(line)
       }
-      context.note(EventText.count(states.count, "sync"))
+      context.note(CountText.of(states.count, "sync"))
     }
     return .done
   }

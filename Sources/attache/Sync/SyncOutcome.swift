@@ -1,5 +1,6 @@
 import JSON
 import MobileSync
+import System
 
 /// The outcome of one sync of `attache sync run`.
 struct SyncOutcome: Sendable {
@@ -28,7 +29,7 @@ struct SyncOutcome: Sendable {
       if count > 0 { parts.append("\(count) \(word)") }
     }
     if state.type == .syncDown {
-      parts.append(EventText.count(report.fetched, "record"))
+      parts.append(CountText.of(report.fetched, "record"))
       add(report.written, "written")
       add(report.unchanged, "unchanged")
       add(report.skipped.values.reduce(0) { $0 + $1.count }, "left as changed here")
@@ -36,7 +37,7 @@ struct SyncOutcome: Sendable {
       add(report.unreadable.values.reduce(0) { $0 + $1.count }, "not readable")
       add(ghosts ?? 0, "removed")
     } else {
-      parts.append(EventText.count(report.records.count, "change"))
+      parts.append(CountText.of(report.records.count, "change"))
       for (word, count) in counts { add(count, word) }
     }
     return "\(name): " + parts.joined(separator: ", ")

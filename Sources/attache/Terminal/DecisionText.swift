@@ -53,8 +53,8 @@ enum DecisionText {
     return lines
   }
 
-  /// The recorded decisions as JSON.
-  static func json(_ result: PipelineDecisions.Result) -> JSONValue {
+  /// The recorded decisions as JSON, with placeholders for values that are not shown.
+  static func json(_ result: PipelineDecisions.Result, _ options: ReportMask) -> JSONValue {
     [
       "type": "decided",
       "decided": .array(
@@ -64,6 +64,10 @@ enum DecisionText {
             "decision": .string(decided.decision.kind.rawValue),
           ]
           for (name, value) in decided.decision.values { object[name] = value }
+          if case .set(let values, _) = decided.decision {
+            object["values"] = .object(
+              JSONObject(values.map { ($0.name, options.visible($0.value, of: $0.name)) }))
+          }
           return .object(object)
         }),
       "replaced": .array(

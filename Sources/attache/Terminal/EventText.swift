@@ -14,7 +14,7 @@ enum EventText {
       return nil
     case .returnIngested(let name, let snapshot, let username, let edits, let new, let leftAlone):
       let known = edits - new
-      return "ingest: \(name) from \(username ?? snapshot): \(count(new, "new edit"))"
+      return "ingest: \(name) from \(username ?? snapshot): \(CountText.of(new, "new edit"))"
         + (known > 0 ? ", \(known) already known" : "")
         + (leftAlone.isEmpty ? "" : "; left alone: \(leftAlone.joined(separator: ", "))")
     case .returnKnown(let name, _): return "ingest: \(name) was already ingested; nothing to do"
@@ -28,7 +28,8 @@ enum EventText {
       return "prime: \(username): generation \(generation): \(list.isEmpty ? "no records" : list)"
     case .snapshotSkipped(_, let username, let reason):
       return "prime: \(username) skipped: \(reason)"
-    case .bundleWritten(_, _, _, let path, let bytes): return "pack: \(path) (\(size(bytes)))"
+    case .bundleWritten(_, _, _, let path, let bytes):
+      return "pack: \(path) (\(ByteCount.text(bytes)))"
     case .warning(let text): return "warning: \(text)"
     }
   }
@@ -47,8 +48,8 @@ enum EventText {
     case .retrying(let request, let reason, let attempt, let most, let milliseconds):
       "\(retrying(reason, attempt, of: most, milliseconds)): \(request)"
     case .leftOpen(let edits, let findings):
-      "open: \(count(edits.values.reduce(0, +), "edit")), "
-        + count(findings.filter { $0.key.wantsPerson }.values.reduce(0, +), "finding")
+      "open: \(CountText.of(edits.values.reduce(0, +), "edit")), "
+        + CountText.of(findings.filter { $0.key.wantsPerson }.values.reduce(0, +), "finding")
     default: line(for: event)
     }
   }
@@ -114,8 +115,4 @@ enum EventText {
     if change.removed > 0 { text += " (\(change.removed) removed)" }
     return text
   }
-
-  static func count(_ number: Int, _ noun: String) -> String { CountText.of(number, noun) }
-
-  static func size(_ bytes: Int) -> String { ByteCount.text(bytes) }
 }

@@ -70,7 +70,7 @@ final class Device {
   ) async throws -> SyncManager {
     var settings = SyncSettings(
       overlapSeconds: setup.overlapSeconds, maxDeletesPercent: 100, minimumDeletes: 100,
-      quietWindowSeconds: setup.quietSeconds)
+      unansweredWaitSeconds: setup.quietSeconds)
     settings.deduplicates = setup.deduplicates
     return try await SyncManager(
       store: Store(opening: path), org: client, settings: settings)

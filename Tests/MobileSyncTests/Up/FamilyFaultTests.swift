@@ -7,7 +7,7 @@ import Testing
 
 /// Families on an unreliable connection: what is lost, duplicated or kept.
 @Suite struct FamilyFaultTests {
-  private static let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0)
+  private static let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
 
   /// New accounts with the given number of contacts each, on the device.
   private func store(
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `a tree that may still be in transit waits completely`() async throws {
     let store = try await ManagedStore(
-      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 3600))
+      settings: SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 3600))
     let account = try await store.createAccounts(["A"])
     try await store.create(
       [["LastName": "c", "AccountId": .string(account[0])]], type: "Contact", in: "contacts")
@@ -111,7 +111,7 @@ import Testing
 
   @Test func `an unconfirmed parent is not mistaken for another of the same run`() async throws {
     let store = try await ManagedStore(
-      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 3600))
+      settings: SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 3600))
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.kind(.composite), .drop(afterCommit: false))
     try await store.up(.accounts(), fields: nil)

@@ -25,7 +25,7 @@ struct InDoubtResolverTests {
 
   /// A resolver that knows which records other writes have made.
   private func resolver(_ reader: RecordReader, taken: Set<String> = []) -> InDoubtResolver {
-    InDoubtResolver(reader: reader, quietWindowSeconds: 0) { taken.contains($0) }
+    InDoubtResolver(reader: reader, unansweredWaitSeconds: 0) { taken.contains($0) }
   }
 
   /// A write of the administrator, sent at the org's current time.
@@ -250,14 +250,14 @@ struct InDoubtResolverTests {
     #expect(try await arrived([create]) == [nil])
   }
 
-  @Test func `the quiet window ends after its last millisecond`() async throws {
+  @Test func `the wait for an answer ends after its last millisecond`() async throws {
     let reader = try await reader()
     let now = try #require(reader.session.serverDate)
     func isOver(_ after: Int64, window: Int64 = 900) -> Bool {
       let write = PendingWrite(
         .create, "Account", userID: org.admin.id, fields: ["Name": "A"], since: now - after,
         sent: now - after)
-      return InDoubtResolver(reader: reader, quietWindowSeconds: window) { _ in false }
+      return InDoubtResolver(reader: reader, unansweredWaitSeconds: window) { _ in false }
         .unacknowledged(write).isOver
     }
     #expect(!isOver(899_999))

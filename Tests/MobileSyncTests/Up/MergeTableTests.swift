@@ -107,7 +107,7 @@ import Testing
     let ada = try #require(org.org.user(named: "ada@example.com"))
     let store = try await ManagedStore(
       platform, org: org, as: "ada@example.com",
-      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0))
+      settings: SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0))
     let (ids, masters) = try org.org.transaction {
       let ids = try cases.indices.map {
         try org.make("Contact", ["LastName": .string("base \($0)")], as: ada)

@@ -77,7 +77,7 @@ import Testing
 
   @Test func `a child that the app deletes before its request is sent is omitted`() async throws {
     let store = try await ManagedStore(
-      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0))
+      settings: SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0))
     let account = try await store.createAccounts(["A"])
     let contacts = try await store.create(
       (0..<40).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },

@@ -75,8 +75,10 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a write not found is not sent again before the quiet window ends`() async throws {
-    let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
+  @Test func `a write not found is not sent again before the wait for its answer ends`()
+    async throws
+  {
+    let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: false))
@@ -95,8 +97,10 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that arrived is found at once, also within the quiet window`() async throws {
-    let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
+  @Test func `a record that arrived is found at once, also during the wait for an answer`()
+    async throws
+  {
+    let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 600)
     let store = try await ManagedStore(.android, settings: settings)
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
@@ -137,7 +141,7 @@ import Testing
   @Test func `an unconfirmed create is not mistaken for another of the same run`()
     async throws
   {
-    let settings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 600)
+    let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: false))

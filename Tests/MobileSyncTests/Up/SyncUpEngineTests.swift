@@ -177,7 +177,7 @@ struct SyncUpEngineTests {
     #expect(end.error == kind)
   }
 
-  @Test func `a live store sends halves, and stops if unconfirmed or not permitted`()
+  @Test func `a live store sends halves, and stops if unconfirmed or without permission`()
     async
   {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }

@@ -15,7 +15,7 @@ import MobileSync
   private func store(_ platform: Platform = .ios) async throws -> ManagedStore {
     try await ManagedStore(
       platform, org: SyncedOrg { $0.mostBodyBytes = Self.most },
-      settings: SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0))
+      settings: SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0))
   }
 
   @Test(arguments: UpCase.all, [MergeMode.overwrite, .leaveIfChanged])

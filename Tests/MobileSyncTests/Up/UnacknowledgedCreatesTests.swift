@@ -153,7 +153,7 @@ import Testing
     #expect(fates([lost(a)], [record(1, ["Name": "A", "Phone": "9"], after: 5000)]) == "-")
   }
 
-  @Test func `within the quiet window only a full match counts`() {
+  @Test func `during the wait for an answer only a full match counts`() {
     #expect(fates([lost(a, isOver: false)], [record(1, a)]) == "1")
     #expect(fates([lost(a, isOver: false)], [record(1, ["Name": "A", "Phone": "9"])]) == "?")
     #expect(fates([lost(a, isOver: false)], []) == "?")

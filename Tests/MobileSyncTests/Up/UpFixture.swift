@@ -20,7 +20,7 @@ struct UpCase: Sendable, CustomTestStringConvertible {
 
 extension ManagedStore {
   convenience init(
-    _ up: UpCase, settings: SyncSettings = SyncSettings(overlapSeconds: 0, quietWindowSeconds: 0)
+    _ up: UpCase, settings: SyncSettings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
   ) async throws {
     try await self.init(up.platform, settings: settings)
   }

@@ -11,7 +11,7 @@ import Testing
 
 /// Edits that are sent with permissions other than their user's, and attempts of a device to abuse
 /// that.
-@Suite struct NotPermittedTests {
+@Suite struct ExceedsUserAccessTests {
   /// The demo, but the integration user sends.
   private static func world(
     _ reconcile: String = "\"sendAs\": \"integration\""
@@ -44,12 +44,12 @@ import Testing
     return try world.column("SELECT Id FROM \(object) WHERE OwnerId = '\(owner.id)' ORDER BY Id")
   }
 
-  /// The messages of the edits that were not permitted in the last run.
+  /// The messages of the edits that exceeded their user's access in the last run.
   private func refusals(_ world: World) throws -> [String] {
     let state = try LedgerDatabase(path: world.data.state)
     let run = try #require(try state.runs(limit: 1).first)
     return try ReportModel(state: state, run: run.id, called: "demo").edits.all()
-      .filter { $0.verdict == .notPermitted }.compactMap(\.detail.message).sorted()
+      .filter { $0.verdict == .exceedsUserAccess }.compactMap(\.detail.message).sorted()
   }
 
   @Test func `records that a user was issued or created are sent as that user`() async throws {
@@ -73,7 +73,7 @@ import Testing
     try put(
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__", ["Title": "Dr."])
     let second = try await world.run(device, as: "ada2.sqlite")
-    #expect(second.verdicts[.notPermitted] == nil)
+    #expect(second.verdicts[.exceedsUserAccess] == nil)
     #expect(try refusals(world) == [])
   }
 
@@ -105,7 +105,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite")
     try world.org.setActive("ada@example.com", reconcile.contains("sendAs"))
     let summary = try await world.run(.ingest, .reconcile)
-    #expect(summary.verdicts == [.notPermitted: 8])
+    #expect(summary.verdicts == [.exceedsUserAccess: 8])
     #expect(summary.findings.contains(.unsettledEdits))
     #expect(
       try refusals(world) == [
@@ -149,7 +149,7 @@ import Testing
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__",
       ["LastName": "666", "AccountId": "local_1"])
     let summary = try await world.run(device, as: "ada2.sqlite")
-    #expect(summary.verdicts == [.notPermitted: 2, .superseded: 1])
+    #expect(summary.verdicts == [.exceedsUserAccess: 2, .superseded: 1])
     #expect(try world.record("Account", foreign)["Name"] != "666")
   }
 
@@ -194,7 +194,7 @@ import Testing
         ["LastName": .string(local), "AccountId": .string(parent)])
     }
     let summary = try await world.run(device, as: "ada.sqlite", .ingest, .reconcile)
-    #expect(summary.verdicts == [.created: 1, .notPermitted: 1])
+    #expect(summary.verdicts == [.created: 1, .exceedsUserAccess: 1])
     let made = try world.org.query(
       "SELECT Id FROM Contact WHERE LastName = 'local_1' AND AccountId = '\(account)'", as: admin)
     #expect(made.totalSize == 1)
