@@ -292,6 +292,8 @@ extension LedgerDatabase {
     guard entry.known.hasReturns, edit.operation == .create, edit.finding == nil,
       edit.serverID == nil
     else { return nil }
+    // Without marks, a redelivered row may be of any device that has the bundle.
+    if entry.row.install == nil, try carried(edit.row, in: entry.row) != nil { return nil }
     let found = try connection.first(
       """
       SELECT w.last_modified_ms, w.server_id FROM returned r JOIN (
@@ -323,15 +325,30 @@ extension LedgerDatabase {
 
   /// Closes the edits of a record that the device's own sync created and attache did not.
   ///
-  /// The row's ID shows that the device has sent what it had before it knew the ID. Sending that
-  /// again would overwrite later corrections in the org. An edit that has the ID was made after
-  /// that: only a clean row of its own lineage shows that the device has sent it, too.
+  /// The row's ID shows that its device has sent what it had before it knew the ID: the earlier
+  /// edits of its installation, and those of its past, which its bundle redelivered in the row.
+  /// Sending these again would overwrite later corrections in the org. An edit that has the ID was
+  /// made after that: only a clean row of its own lineage shows that the device has sent it, too.
+  ///
+  /// Another device that has the same new row did not send it. Without marks, a row that was not
+  /// redelivered is taken to be of one device, and a redelivered row may be of any device that has
+  /// the bundle.
   private func closeSentByDevice(
     _ creation: Int64, _ witness: CleanRow, isOfOther: Bool, _ entry: ReturnEntry
   ) throws {
+    let carried = try carried(witness.row, in: entry.row)
+    var ancestry = entry.ancestry
+    if let id = carried?.edit {
+      ancestry.past = [Ancestry.Past(edit: id, ancestry: try self.ancestry(ofEdit: id))]
+    }
+    let (install, wasCarried) = (entry.row.install, carried != nil)
     let sent = try connection.all(
       """
-      SELECT e.id, e.record_id IS NULL, r.install IS NULL
+      SELECT e.id, e.record_id IS NULL, NOT \(wasCarried) AND r.install IS NULL,
+        EXISTS (SELECT 1 FROM seen n JOIN returned s ON s.id = n.return_id
+          WHERE n.edit_id = e.id AND s.stamp_id IN (\(list: entry.stampIDs))
+            AND (s.install = \(install)
+              OR NOT \(wasCarried) AND (s.install IS NULL OR \(install) IS NULL)))
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE e.creation_id = \(creation) AND e.operation <> 'synced' AND \(Self.mayBeClosed)
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.edit_id = e.id
@@ -339,11 +356,10 @@ extension LedgerDatabase {
       """)
     for row in sent {
       guard let id = row[0].integer else { continue }
-      if row[1].integer != 1 {
-        if isOfOther { continue }
-        // The lineage of an app without marks is not known.
-        if row[2].integer != 1, try !owns(entry.ancestry, id) { continue }
-      }
+      let hasID = row[1].integer != 1
+      if hasID, isOfOther { continue }
+      let isOfDevice = row[hasID ? 2 : 3].integer == 1
+      if try !isOfDevice && !owns(ancestry, id) { continue }
       try supersede(id, by: nil)
     }
   }
