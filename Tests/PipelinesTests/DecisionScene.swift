@@ -2,8 +2,9 @@ import Bundles
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
+import System
 import Testing
 
 /// A world in which an operator decides open edits.

@@ -1,7 +1,10 @@
 import HTTP
 import JSON
+import Ledger
+import Pipelines
 import Reconciliation
 import Rehearsal
+import Reports
 import Review
 import System
 import Testing

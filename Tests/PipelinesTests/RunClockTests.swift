@@ -1,7 +1,7 @@
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import SQLite
 import System
 import Testing

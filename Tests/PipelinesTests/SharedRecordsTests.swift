@@ -1,8 +1,11 @@
 import HTTP
 import JSON
 import Ledger
+import LocalOrg
+import Pipelines
 import Reconciliation
 import Rehearsal
+import Reports
 import System
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 import Ledger
 import Pipelines
+import Rehearsal
+import Reports
 import SQLite
 import System
 import Testing

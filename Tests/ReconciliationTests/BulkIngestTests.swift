@@ -3,6 +3,7 @@ import JSON
 import Ledger
 import LocalOrg
 import Reconciliation
+import Reports
 import TestSupport
 import Testing
 

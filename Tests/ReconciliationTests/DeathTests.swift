@@ -1,6 +1,8 @@
 import Foundation
 import Ledger
+import LocalOrg
 import Reconciliation
+import Reports
 import Synchronization
 import Testing
 

@@ -1,5 +1,9 @@
 import Ledger
+import LocalOrg
+import MobileSync
 import Reconciliation
+import Reports
+import SQLite
 import System
 import Testing
 

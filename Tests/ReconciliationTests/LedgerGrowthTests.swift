@@ -1,5 +1,5 @@
 import Ledger
-import Reconciliation
+import Reports
 import Testing
 
 /// The cost of a return must not grow with other returns or earlier runs.

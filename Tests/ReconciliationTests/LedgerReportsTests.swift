@@ -1,5 +1,5 @@
 import Ledger
-import Reconciliation
+import Reports
 import SQLite
 import Testing
 

@@ -1,6 +1,8 @@
 import HTTP
 import Ledger
+import LocalOrg
 import Reconciliation
+import Reports
 import Testing
 
 /// An edit is written once, to the right record, as the right user.

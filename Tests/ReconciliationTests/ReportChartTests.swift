@@ -1,5 +1,6 @@
 import Foundation
 import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing

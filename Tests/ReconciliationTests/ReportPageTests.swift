@@ -1,6 +1,6 @@
 import Foundation
 import Ledger
-import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing

@@ -1,6 +1,8 @@
 import JSON
 import Ledger
+import LocalOrg
 import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing

@@ -1,4 +1,6 @@
+import LocalOrg
 import Reconciliation
+import Reports
 import System
 import Testing
 
