@@ -1,10 +1,6 @@
 import Ledger
 import LocalOrg
-import Pipelines
-import Reconciliation
-import Rehearsal
 import Reports
-import TestSupport
 import Testing
 
 /// Edits that trigger an org's own rules.

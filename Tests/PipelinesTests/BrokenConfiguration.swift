@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// A configuration that is broken in one way, with all expected messages.

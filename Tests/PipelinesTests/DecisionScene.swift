@@ -4,7 +4,6 @@ import Ledger
 import Pipelines
 import Rehearsal
 import Reports
-import System
 import Testing
 
 /// A world in which an operator decides open edits.

@@ -2,8 +2,6 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
-import Rehearsal
 import Reports
 import Testing
 

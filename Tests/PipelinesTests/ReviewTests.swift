@@ -1,8 +1,5 @@
 import HTTP
 import JSON
-import Ledger
-import Pipelines
-import Reconciliation
 import Rehearsal
 import Reports
 import Review

@@ -1,9 +1,6 @@
 import HTTP
 import JSON
 import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
 import Reports
 import System

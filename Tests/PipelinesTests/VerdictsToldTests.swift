@@ -1,7 +1,5 @@
 import Ledger
 import Pipelines
-import Rehearsal
-import Reports
 import SQLite
 import System
 import Testing

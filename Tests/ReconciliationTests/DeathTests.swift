@@ -1,7 +1,5 @@
 import Foundation
 import Ledger
-import LocalOrg
-import Reconciliation
 import Reports
 import Synchronization
 import Testing

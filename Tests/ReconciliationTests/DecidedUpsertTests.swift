@@ -1,7 +1,4 @@
 import Ledger
-import LocalOrg
-import MobileSync
-import Reconciliation
 import Reports
 import Testing
 

@@ -1,9 +1,5 @@
 import Ledger
-import LocalOrg
-import MobileSync
-import Reconciliation
 import Reports
-import SQLite
 import System
 import Testing
 

@@ -1,8 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
-import MobileSync
-import Reconciliation
 import Reports
 import Testing
 

@@ -1,6 +1,4 @@
 import JSON
-import LocalOrg
-import Reconciliation
 import Reports
 import Testing
 

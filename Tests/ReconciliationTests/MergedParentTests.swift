@@ -1,6 +1,3 @@
-import Ledger
-import LocalOrg
-import Reconciliation
 import Reports
 import Testing
 

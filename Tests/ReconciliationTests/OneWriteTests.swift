@@ -1,7 +1,5 @@
 import HTTP
 import Ledger
-import LocalOrg
-import Reconciliation
 import Reports
 import Testing
 

@@ -233,8 +233,7 @@ struct OthersRecordsTests {
     let (stamp, run) = isRedelivered ? ("next", "run 2") : (nil, nil)
     let edit = try row.changed(["Phone": "3"])
     try day.handBack([edit], install: "another", handback: 1, stamp: stamp, carriedBy: run)
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     // By its own clock, the phone has sent the row after the other one was edited.
     try day.handBack(
       [], install: isRedelivered ? "next" : nil, handback: 2, stamp: stamp,
@@ -255,8 +254,7 @@ struct OthersRecordsTests {
     // An app that does not count its returns: both edits stay open.
     for one in [made, edit] { try day.handBack([one]) }
     let row = try redelivered(edit, 2)
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "3"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "3"], as: day.ada).id)
     try day.handBack(
       [], install: "next", handback: 1, stamp: "next",
       witnesses: [row.clean(as: id)], carriedBy: run)

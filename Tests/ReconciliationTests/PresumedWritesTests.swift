@@ -1,6 +1,4 @@
 import Ledger
-import LocalOrg
-import Reconciliation
 import Reports
 import Testing
 

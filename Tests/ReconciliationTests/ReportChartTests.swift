@@ -1,5 +1,4 @@
 import Foundation
-import Reconciliation
 import Reports
 import System
 import TestSupport

@@ -1,7 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
-import Reconciliation
 import Reports
 import System
 import TestSupport

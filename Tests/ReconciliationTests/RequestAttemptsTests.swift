@@ -1,5 +1,3 @@
-import LocalOrg
-import Reconciliation
 import Reports
 import System
 import Testing
