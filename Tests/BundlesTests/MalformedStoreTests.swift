@@ -63,24 +63,12 @@ import Testing
     #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
-  @Test func `a tree that contains its own root is rejected`() throws {
+  @Test(arguments: ["its own root", "a page of another tree", "a page beyond the end"])
+  func `a tree with a wrong page is rejected`(_ page: String) throws {
     #expect(
       try code { bytes, pages in
-        Pages.set(&bytes, Pages.offset(pages.root) + 8, pages.root)
-      } == .damaged)
-  }
-
-  @Test func `two trees that share a page are rejected`() throws {
-    #expect(
-      try code { bytes, pages in
-        Pages.set(&bytes, Pages.offset(pages.root) + 8, pages.other)
-      } == .damaged)
-  }
-
-  @Test func `a page number beyond the end is rejected`() throws {
-    #expect(
-      try code { bytes, pages in
-        Pages.set(&bytes, Pages.offset(pages.root) + 8, 0x7FFF_FFFE)
+        let numbers = ["its own root": pages.root, "a page of another tree": pages.other]
+        Pages.set(&bytes, Pages.offset(pages.root) + 8, numbers[page] ?? 0x7FFF_FFFE)
       } == .damaged)
   }
 

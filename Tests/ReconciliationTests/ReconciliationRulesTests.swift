@@ -228,18 +228,4 @@ struct ReconciliationRulesTests {
       #expect(try includes(fixture.state) == (hasSoup ? [2] : []))
     }
   }
-
-  @Test func `each soup's deletions are checked separately by the guard`() async throws {
-    day.options.maxChanges = .init(
-      perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 2))
-    let edits = try ["Account", "Contact"].flatMap { object in
-      try (0..<2).map { number in
-        let name = object == "Account" ? "Name" : "LastName"
-        let id = try day.make(object, [name: .string("A\(number)")])
-        try day.org.transfer(id, to: "ada@example.com")
-        return try day.edited(object.lowercased() + "s", object, id, [:], deleted: true)
-      }
-    }
-    #expect(try await day.verdicts(edits) == "deleted 4")
-  }
 }

@@ -38,86 +38,71 @@ import Testing
     #expect(json["urls"]?.object != nil)
   }
 
-  // SDK: testFetchLayoutInCacheOnlyMode (206)
-  @Test(arguments: Platform.allCases)
-  func `with CACHE_ONLY, a cached layout comes from the store`(_ platform: Platform) async throws {
+  /// What is cached.
+  enum Answer: CaseIterable, Sendable {
+    case layout, description
+
+    var request: LocalOrg.RequestKind { self == .layout ? .layout : .describe }
+    var soup: String { self == .layout ? LayoutTarget.soupName : MetadataTarget.soupName }
+
+    /// Fetches and checks it.
+    func check(_ store: ManagedStore, _ platform: Platform, _ mode: FetchMode) async throws {
+      switch self {
+      case .layout:
+        try await AnswerCacheTests.check(AnswerCacheTests.layout(store, mode), platform)
+      case .description:
+        try await AnswerCacheTests.check(AnswerCacheTests.metadata(store, mode))
+      }
+    }
+  }
+
+  // SDK: testFetchLayoutInCacheOnlyMode (206), testFetchMetadataInCacheOnlyMode (211)
+  @Test(arguments: Platform.allCases, Answer.allCases)
+  func `with CACHE_ONLY, it comes from the store`(_ platform: Platform, _ answer: Answer)
+    async throws
+  {
     let store = try await ManagedStore(platform)
     #expect(try await Self.layout(store, .cacheOnly) == nil)
-    #expect(store.org.requests(.layout) == 0)
-    try Self.check(try await Self.layout(store, .serverFirst), platform)
-    try Self.check(try await Self.layout(store, .cacheOnly), platform)
-    #expect(store.org.requests(.layout) == 1)
+    #expect(try await Self.metadata(store, .cacheOnly) == nil)
+    #expect(store.org.requests(answer.request) == 0)
+    try await answer.check(store, platform, .serverFirst)
+    try await answer.check(store, platform, .cacheOnly)
+    #expect(store.org.requests(answer.request) == 1)
   }
 
   // SDK: testFetchLayoutInCacheFirstModeWithCacheData (207)
-  @Test(arguments: Platform.allCases)
-  func `a layout in the store is not requested`(_ platform: Platform) async throws {
+  // SDK: testFetchMetadataInCacheFirstModeWithCacheData (212)
+  @Test(arguments: Platform.allCases, Answer.allCases)
+  func `what the store has is not requested`(_ platform: Platform, _ answer: Answer) async throws {
     let store = try await ManagedStore(platform)
-    _ = try await Self.layout(store, .serverFirst)
-    try Self.check(try await Self.layout(store, .cacheFirst), platform)
-    #expect(store.org.requests(.layout) == 1)
+    for mode in [FetchMode.serverFirst, .cacheFirst] {
+      try await answer.check(store, platform, mode)
+    }
+    #expect(store.org.requests(answer.request) == 1)
   }
 
   // SDK: testFetchLayoutInCacheFirstModeWithoutCacheData (208)
   // SDK: testFetchLayoutInServerFirstMode (209)
-  @Test(arguments: Platform.allCases, [FetchMode.cacheFirst, .serverFirst])
-  func `a layout missing in the store is fetched from the org`(
-    _ platform: Platform, _ mode: FetchMode
-  ) async throws {
-    let store = try await ManagedStore(platform)
-    try Self.check(try await Self.layout(store, mode), platform)
-    #expect(store.org.requests(.layout) == 1)
-  }
-
-  // SDK: testFetchLayoutMultipleTimes (210)
-  @Test(arguments: Platform.allCases)
-  func `a layout fetched twice is one element and one sync`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    for _ in 0..<2 { try Self.check(try await Self.layout(store, .serverFirst), platform) }
-    #expect(store.org.requests(.layout) == 2)
-    #expect(try await store.elements(LayoutTarget.soupName).count == 1)
-    #expect(try await store.elements(SyncsSoup.name).count == 1)
-  }
-
-  // SDK: testFetchMetadataInCacheOnlyMode (211)
-  @Test(arguments: Platform.allCases)
-  func `with CACHE_ONLY, a description comes from the store`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    #expect(try await Self.metadata(store, .cacheOnly) == nil)
-    #expect(store.org.requests(.describe) == 0)
-    try Self.check(try await Self.metadata(store, .serverFirst))
-    try Self.check(try await Self.metadata(store, .cacheOnly))
-    #expect(store.org.requests(.describe) == 1)
-  }
-
-  // SDK: testFetchMetadataInCacheFirstModeWithCacheData (212)
-  @Test(arguments: Platform.allCases)
-  func `a description in the store is not requested`(_ platform: Platform) async throws {
-    let store = try await ManagedStore(platform)
-    _ = try await Self.metadata(store, .serverFirst)
-    try Self.check(try await Self.metadata(store, .cacheFirst))
-    #expect(store.org.requests(.describe) == 1)
-  }
-
   // SDK: testFetchMetadataInCacheFirstModeWithoutCacheData (213)
   // SDK: testFetchMetadataInServerFirstMode (214)
-  @Test(arguments: Platform.allCases, [FetchMode.cacheFirst, .serverFirst])
-  func `a description missing in the store is fetched from the org`(
-    _ platform: Platform, _ mode: FetchMode
-  ) async throws {
-    let store = try await ManagedStore(platform)
-    try Self.check(try await Self.metadata(store, mode))
-    #expect(store.org.requests(.describe) == 1)
+  @Test(arguments: Platform.allCases, Answer.allCases)
+  func `what the store lacks is fetched`(_ platform: Platform, _ answer: Answer) async throws {
+    for mode in [FetchMode.cacheFirst, .serverFirst] {
+      let store = try await ManagedStore(platform)
+      try await answer.check(store, platform, mode)
+      #expect(store.org.requests(answer.request) == 1)
+    }
   }
 
-  // SDK: testFetchMetadataMultipleTimes (215)
-  @Test(arguments: Platform.allCases)
-  func `a description fetched twice is one element and one sync`(_ platform: Platform) async throws
+  // SDK: testFetchLayoutMultipleTimes (210), testFetchMetadataMultipleTimes (215)
+  @Test(arguments: Platform.allCases, Answer.allCases)
+  func `fetched twice it is one element and one sync`(_ platform: Platform, _ answer: Answer)
+    async throws
   {
     let store = try await ManagedStore(platform)
-    for _ in 0..<2 { try Self.check(try await Self.metadata(store, .serverFirst)) }
-    #expect(store.org.requests(.describe) == 2)
-    #expect(try await store.elements(MetadataTarget.soupName).count == 1)
+    for _ in 0..<2 { try await answer.check(store, platform, .serverFirst) }
+    #expect(store.org.requests(answer.request) == 2)
+    #expect(try await store.elements(answer.soup).count == 1)
     #expect(try await store.elements(SyncsSoup.name).count == 1)
   }
 
