@@ -48,7 +48,7 @@ import Testing
     return death
   }()
 
-  static let found = [
+  static let found: [Found] = [
     Found(
       "a resumed run supersedes an edit that it has decided before", 20_261_122_121,
       setup(overwrites: true, quiet: 0, .none, android: [0, 1, 2], unmarked: [0, 1]),

@@ -8,7 +8,7 @@ struct ReadBackTests {
 
   init() throws { day = try FieldDay() }
 
-  private func made(_ org: LocalOrg.Org, _ admin: OrgUser) throws -> String {
+  private static func made(_ org: LocalOrg.Org, _ admin: OrgUser) throws -> String {
     let made = try org.query(
       "SELECT Id FROM Account WHERE Name = 'Fresh'", as: admin, includeDeleted: false)
     return try #require(try JSONValue(parsing: made.records).array?.first?["Id"]?.string)
@@ -20,7 +20,7 @@ struct ReadBackTests {
   ) async throws -> String {
     let admin = day.admin
     day.server.faults.add(
-      .kind(.retrieve), nth: 1, times: 1, .mutate { try change($0, made($0, admin)) })
+      .kind(.retrieve), nth: 1, times: 1, .mutate { try change($0, Self.made($0, admin)) })
     #expect(try await day.verdicts([day.account("local_1", ["Name": "Fresh"])]) == "created 1")
     return try day.details().first?.message ?? ""
   }
