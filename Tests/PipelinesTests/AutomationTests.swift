@@ -1,6 +1,13 @@
 import Ledger
 import LocalOrg
+<<<<<<< HEAD
 import Reports
+=======
+import Pipelines
+import Rehearsal
+import Reports
+import TestSupport
+>>>>>>> origin/main
 import Testing
 
 /// Edits that trigger an org's own rules.

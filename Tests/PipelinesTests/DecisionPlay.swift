@@ -202,7 +202,7 @@ final class DecisionPlay {
     let kind = subject.decided[place]
     guard before == nil || kind != nil else {
       // An edit without a decision is new if its verdict has changed.
-      if before == verdict, !verdict.isWaiting, retry == nil {
+      if before == verdict, !verdict.isWaiting, retried.isEmpty {
         #expect(!isNews, "\(subject): \(verdict) is reported again")
       }
       return

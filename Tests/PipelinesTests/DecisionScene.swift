@@ -4,6 +4,10 @@ import Ledger
 import Pipelines
 import Rehearsal
 import Reports
+<<<<<<< HEAD
+=======
+import System
+>>>>>>> origin/main
 import Testing
 
 /// A world in which an operator decides open edits.

@@ -1,6 +1,10 @@
 import JSON
 import Ledger
 import Pipelines
+<<<<<<< HEAD
+=======
+import Rehearsal
+>>>>>>> origin/main
 import Reports
 import System
 import Testing

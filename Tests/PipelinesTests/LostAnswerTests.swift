@@ -2,6 +2,10 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
+<<<<<<< HEAD
+=======
+import Rehearsal
+>>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,5 +1,10 @@
 import HTTP
 import JSON
+<<<<<<< HEAD
+=======
+import Ledger
+import Pipelines
+>>>>>>> origin/main
 import Rehearsal
 import Reports
 import Review

@@ -1,6 +1,11 @@
 import HTTP
 import JSON
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+import Pipelines
+>>>>>>> origin/main
 import Rehearsal
 import Reports
 import System

@@ -1,5 +1,10 @@
 import Ledger
 import Pipelines
+<<<<<<< HEAD
+=======
+import Rehearsal
+import Reports
+>>>>>>> origin/main
 import SQLite
 import System
 import Testing

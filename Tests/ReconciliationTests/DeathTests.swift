@@ -1,5 +1,9 @@
 import Foundation
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+>>>>>>> origin/main
 import Reports
 import Synchronization
 import Testing

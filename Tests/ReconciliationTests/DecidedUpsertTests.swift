@@ -1,4 +1,9 @@
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+import MobileSync
+>>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,5 +1,10 @@
 import JSON
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+import MobileSync
+>>>>>>> origin/main
 import Reports
 import Testing
 

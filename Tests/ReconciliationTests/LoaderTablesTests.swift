@@ -1,4 +1,8 @@
 import JSON
+<<<<<<< HEAD
+=======
+import LocalOrg
+>>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,3 +1,8 @@
+<<<<<<< HEAD
+=======
+import Ledger
+import LocalOrg
+>>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,5 +1,9 @@
 import HTTP
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+>>>>>>> origin/main
 import Reports
 import Testing
 

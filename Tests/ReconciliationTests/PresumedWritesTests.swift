@@ -1,4 +1,8 @@
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+>>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,5 +1,9 @@
 import JSON
 import Ledger
+<<<<<<< HEAD
+=======
+import LocalOrg
+>>>>>>> origin/main
 import Reports
 import System
 import TestSupport

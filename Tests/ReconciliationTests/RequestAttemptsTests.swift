@@ -1,3 +1,4 @@
+import LocalOrg
 import Reports
 import System
 import Testing

@@ -27,8 +27,8 @@ import Testing
   @Test func `a stamp moved to another generation is not genuine`() throws {
     var json = try #require(IssuedStore.stamp(.ios).json.object)
     json["generation"] = 4
-    let read = try #require(Provenance(json: .object(json)))
-    #expect(!read.isGenuine(key: IssuedStore.key))
+    let moved = try #require(Provenance(json: .object(json)))
+    #expect(!moved.isGenuine(key: IssuedStore.key))
   }
 
   @Test func `the app's members are read and are not part of the ID`() throws {
