@@ -3,10 +3,7 @@ import LocalOrg
 <<<<<<< HEAD
 import Reports
 =======
-import Pipelines
-import Rehearsal
 import Reports
-import TestSupport
 >>>>>>> origin/main
 import Testing
 

@@ -6,7 +6,6 @@ import Rehearsal
 import Reports
 <<<<<<< HEAD
 =======
-import System
 >>>>>>> origin/main
 import Testing
 

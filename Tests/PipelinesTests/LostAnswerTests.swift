@@ -4,7 +4,6 @@ import LocalOrg
 import Pipelines
 <<<<<<< HEAD
 =======
-import Rehearsal
 >>>>>>> origin/main
 import Reports
 import Testing

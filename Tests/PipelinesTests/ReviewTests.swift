@@ -2,8 +2,6 @@ import HTTP
 import JSON
 <<<<<<< HEAD
 =======
-import Ledger
-import Pipelines
 >>>>>>> origin/main
 import Rehearsal
 import Reports

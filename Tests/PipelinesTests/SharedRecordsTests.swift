@@ -3,8 +3,6 @@ import JSON
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
-import Pipelines
 >>>>>>> origin/main
 import Rehearsal
 import Reports

@@ -2,8 +2,6 @@ import Ledger
 import Pipelines
 <<<<<<< HEAD
 =======
-import Rehearsal
-import Reports
 >>>>>>> origin/main
 import SQLite
 import System

@@ -2,7 +2,6 @@ import Foundation
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
 >>>>>>> origin/main
 import Reports
 import Synchronization

@@ -1,8 +1,6 @@
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
-import MobileSync
 >>>>>>> origin/main
 import Reports
 import Testing

@@ -2,10 +2,7 @@ import Ledger
 <<<<<<< HEAD
 import Reports
 =======
-import LocalOrg
-import MobileSync
 import Reports
-import SQLite
 >>>>>>> origin/main
 import System
 import Testing

@@ -2,8 +2,6 @@ import JSON
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
-import MobileSync
 >>>>>>> origin/main
 import Reports
 import Testing

@@ -1,7 +1,6 @@
 import JSON
 <<<<<<< HEAD
 =======
-import LocalOrg
 >>>>>>> origin/main
 import Reports
 import Testing

@@ -1,7 +1,5 @@
 <<<<<<< HEAD
 =======
-import Ledger
-import LocalOrg
 >>>>>>> origin/main
 import Reports
 import Testing

@@ -2,7 +2,6 @@ import HTTP
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
 >>>>>>> origin/main
 import Reports
 import Testing

@@ -1,7 +1,6 @@
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
 >>>>>>> origin/main
 import Reports
 import Testing

@@ -2,7 +2,6 @@ import JSON
 import Ledger
 <<<<<<< HEAD
 =======
-import LocalOrg
 >>>>>>> origin/main
 import Reports
 import System

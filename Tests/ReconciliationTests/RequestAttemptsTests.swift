@@ -1,4 +1,3 @@
-import LocalOrg
 import Reports
 import System
 import Testing

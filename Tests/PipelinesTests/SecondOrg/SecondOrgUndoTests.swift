@@ -3,7 +3,6 @@ import Ledger
 import Pipelines
 <<<<<<< HEAD
 =======
-import Rehearsal
 >>>>>>> origin/main
 import Reports
 import System
