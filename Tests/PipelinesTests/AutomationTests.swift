@@ -1,10 +1,6 @@
 import Ledger
 import LocalOrg
-<<<<<<< HEAD
 import Reports
-=======
-import Reports
->>>>>>> origin/main
 import Testing
 
 /// Edits that trigger an org's own rules.

@@ -4,9 +4,6 @@ import Ledger
 import Pipelines
 import Rehearsal
 import Reports
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Testing
 
 /// A world in which an operator decides open edits.

@@ -1,9 +1,6 @@
 import JSON
 import Ledger
 import Pipelines
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import System
 import Testing

@@ -2,9 +2,6 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,8 +1,5 @@
 import HTTP
 import JSON
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Rehearsal
 import Reports
 import Review

@@ -1,9 +1,6 @@
 import HTTP
 import JSON
 import Ledger
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Rehearsal
 import Reports
 import System

@@ -1,8 +1,5 @@
 import Ledger
 import Pipelines
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import SQLite
 import System
 import Testing

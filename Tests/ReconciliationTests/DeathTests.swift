@@ -1,8 +1,5 @@
 import Foundation
 import Ledger
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Synchronization
 import Testing

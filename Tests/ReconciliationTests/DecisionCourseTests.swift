@@ -1,9 +1,5 @@
 import Ledger
-<<<<<<< HEAD
 import Reports
-=======
-import Reports
->>>>>>> origin/main
 import System
 import Testing
 

@@ -1,8 +1,5 @@
 import JSON
 import Ledger
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,7 +1,4 @@
 import JSON
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Testing
 

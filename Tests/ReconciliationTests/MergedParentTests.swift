@@ -1,6 +1,3 @@
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,8 +1,5 @@
 import HTTP
 import Ledger
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Testing
 

@@ -1,7 +1,4 @@
 import Ledger
-<<<<<<< HEAD
-=======
->>>>>>> origin/main
 import Reports
 import Testing
 
