@@ -55,7 +55,9 @@ import Testing
     async throws
   {
     try DurableFile.write(Array("Id,Name\n".utf8), to: directory.file("bad.csv"))
+    try DurableFile.write(Array("{}".utf8), to: directory.file("bad.json"))
     for (word, part) in [
+      ("bad", "write ./bad.json"), ("bad.json", "/bad.json has "),
       ("bad.csv", "write ./bad.csv"), ("./bad.csv", "this is not a pipeline file (JSON)"),
       (".", #"there is no pipeline "." in pipelines or /etc/attache"#),
     ] {
