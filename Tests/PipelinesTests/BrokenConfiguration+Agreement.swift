@@ -119,10 +119,37 @@ extension BrokenConfiguration {
       "what was issued kept for fewer days than a bundle is good",
       #"""
       pipeline.json:23:32: keep.issuedRecordDays: a bundle is valid for 35 days, but its issued records are kept for 30; write 35 or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays
-      pipeline.json:23:48: keep.runsDays: issued records are kept for 30 days, but the values of resolved edits for 20; write 30 or more in keep.runsDays
+      pipeline.json:23:48: keep.runsDays: reports and the values of resolved edits are kept for 20 days, but issued records are kept for 30 days; write 30 or more in keep.runsDays
       """#,
       .pipeline(
         #""limits""#, "\"keep\": {\"issuedRecordDays\": 30, \"runsDays\": 20},\n  \"limits\"")),
+    .init(
+      "values kept for a day",
+      #"pipeline.json:23:24: keep.runsDays: reports and the values of resolved edits are kept for 1 day, but issued records are kept for 60 days; write 60 or more in keep.runsDays"#,
+      .pipeline(#""limits""#, "\"keep\": {\"runsDays\": 1},\n  \"limits\"")),
+    .init(
+      "values kept for a shorter time than requests are watched",
+      #"pipeline.json:23:80: keep.runsDays: reports and the values of resolved edits are kept for 3 days, but requests without an answer are watched for 7 days; write 8 or more in keep.runsDays"#,
+      .pipeline(
+        #""limits""#,
+        "\"pack\": {\"expiresAfterDays\": 1}, \"keep\": {\"issuedRecordDays\": 1, \"runsDays\": 3},\n  \"limits\""
+      )),
+    .init(
+      "a notification command as in a shell",
+      #"pipeline.json:23:25: notify.command: this must be an array of strings, not a string; write the program's absolute path and each argument as a string: ["/usr/bin/mail","x"]"#,
+      .pipeline(#""limits""#, "\"notify\": {\"command\": \"mail x\"},\n  \"limits\"")),
+    .init(
+      "a notification command that is one string",
+      #"pipeline.json:23:25: notify.command: "mail x" is not an absolute path; write the program's absolute path and each argument as a string: ["/usr/bin/mail","x"]"#,
+      .pipeline(#""limits""#, "\"notify\": {\"command\": [\"mail x\"]},\n  \"limits\"")),
+    .init(
+      "a store file named as syncs",
+      #"store.json:1:1: this is a store file, not a sync file; name the sync file instead"#,
+      .pipeline(#""syncs.json""#, #""store.json""#)),
+    .init(
+      "a sync file named as schema",
+      #"syncs.json:1:1: this is a sync file, not a store file; name the store file instead"#,
+      .pipeline(#""store.json""#, #""syncs.json""#)),
     .init(
       "a metrics file that no program reads",
       #"pipeline.json:23:29: report.metricsFile: "attache.prom" is not a file that node exporter reads; write an absolute path that ends with .prom"#,
