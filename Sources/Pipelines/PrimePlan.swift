@@ -90,7 +90,8 @@ struct PrimePlan {
         let whom =
           store.scope == .global ? ReportEdit.globalOwner : CountText.of(users, "user")
         let count = sum.bySync[sync.syncName].map { ": \(CountText.of($0, "record")) to read" }
-        run.summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)\(count ?? "")")
+        run.summary.plan.append(
+          "prime: \(sync.syncName) into \(sync.soupName) for \(whom)\(count ?? "")")
       }
     }
     var cost = StageCost(.prime, requests: sum.requests, records: sum.records)

@@ -33,8 +33,7 @@ package struct StageForecast: Sendable {
   /// A line for the expected cost, and one for the last run.
   package var lines: [String] {
     let name = cost.stage.rawValue
-    // A prime also reads records that have not changed: those of the last minutes, and those that
-    // every run reads.
+    // A prime also reads records that have not changed, as it looks back before the last one.
     let work =
       cost.stage == .prime
       ? CountText.of(cost.records, "record") + " to read (changed or not)"

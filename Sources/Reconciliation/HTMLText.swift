@@ -59,7 +59,9 @@ package enum HTMLText {
     while let start = commandStart(in: rest) {
       result += escaped(String(rest[..<start]))
       let tail = rest[start...]
-      let ends = [", ", " or ", " followed by ", "; ", ". "].compactMap { tail.firstRange(of: $0)?.lowerBound }
+      let ends = [", ", " or ", " followed by ", "; ", ". "].compactMap {
+        tail.firstRange(of: $0)?.lowerBound
+      }
       var end = ends.min() ?? tail.endIndex
       if end == tail.endIndex, tail.hasSuffix(".") { end = tail.index(before: end) }
       result += code(String(tail[..<end]))
