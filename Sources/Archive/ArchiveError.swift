@@ -21,6 +21,8 @@ package struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible 
   package let message: String
   /// The `errno` of the failed system call; 0 if no system call failed.
   package var errno: Int32 = 0
+  /// Whether the first bytes are those of no archive that attache writes.
+  package var isOtherFormat = false
 
   package init(_ kind: Kind, _ path: String, _ message: String) {
     self.kind = kind

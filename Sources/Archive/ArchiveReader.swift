@@ -65,7 +65,9 @@ package final class ArchiveReader {
   package init(path: String, limits: Limits = Limits()) throws(ArchiveError) {
     let (size, head) = try DiskFile.head(path, count: 4)
     guard let format = ArchiveFormat(firstBytes: head) else {
-      throw ArchiveError(.damaged, path, "it is not a zip, tar.gz or tar.zst archive")
+      var error = ArchiveError(.damaged, path, "it is not a zip, tar.gz or tar.zst archive")
+      error.isOtherFormat = true
+      throw error
     }
     guard let handle = archive_read_new(), let header = archive_entry_new() else {
       throw ArchiveError(.file, path, "out of memory while reading it")

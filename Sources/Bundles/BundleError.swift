@@ -42,6 +42,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   package var fix: String? {
     switch self {
     case .damaged: "copy it again; if it is still damaged, pack it again"
+    case .archive(let error) where error.isOtherFormat: "name a bundle; if it is one, copy it again"
     case .archive where isDamage: "copy it again; if it is still damaged, pack it again"
     case .notABundle: "name a bundle that attache pack has written, or copy it again"
     default: nil

@@ -170,7 +170,8 @@ package final class Reconciler {
     try settle(
       held.flatMap { send in
         let digest = plan.held[send.device] ?? ""
-        let words = "more changes than the guard allows; use --confirm \(digest) to send them"
+        let words =
+          "held: more changes than reconcile.maxChanges allows; to send them, use reconcile --confirm \(digest)"
         var detail = send.expected.detail
         detail.message = words
         // Details are not attempted without their master.

@@ -16,6 +16,8 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
   case notPlain(path: String)
   /// The file to unseal is a plain SQLite file.
   case notSealed(path: String)
+  /// The file to unseal cannot be a sealed store, by its length or its first bytes.
+  case otherKind(path: String, reason: String)
   /// A `-wal` or a `-journal` next to the file has changes that are not in the file.
   case pending(path: String, companion: String)
   /// The file ends within a page, or before its last one.
@@ -37,6 +39,7 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
       "\(path) is not a plain SQLite file; it is already sealed, or of another type"
     case .notSealed(let path):
       "\(path) is not sealed, or is sealed with a plain header (then specify its salt)"
+    case .otherKind(let path, let reason): "\(path) \(reason)"
     case .pending(let path, let companion):
       "\(companion) has changes that are not in \(path) yet; open and close the store, "
         + "or run PRAGMA wal_checkpoint(TRUNCATE), then try again"
@@ -59,6 +62,7 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
     case .system(let error) where error.isAlreadyThere:
       "name another file with --out, or move that one away"
     case .notPlain: "name a plain store; attache store unseal makes one from a sealed store"
+    case .otherKind: "name a sealed store; if it is one, copy it again"
     case .wrongKey:
       "give the passphrase that the store was sealed with, and its --kdf-iterations and --salt if they "
         + "were not the defaults"
@@ -69,7 +73,7 @@ package enum SQLCipherError: Error, Sendable, Hashable, CustomStringConvertible 
   /// Whether a file is at fault, rather than the disk or the caller.
   package var isDamage: Bool {
     switch self {
-    case .truncated, .wrongKey, .damagedPage: true
+    case .otherKind, .truncated, .wrongKey, .damagedPage: true
     default: false
     }
   }

@@ -85,6 +85,12 @@ package enum SQLCipherFile {
       case .sealed:
         salt = Array(head.bytes.prefix(SQLCipherKey.saltBytes))
         if head.isDatabase { throw SQLCipherError.notSealed(path: path) }
+        if try Files.size(of: path) < Int64(SQLCipherPages.size) {
+          throw SQLCipherError.otherKind(path: path, reason: "is too short to be a sealed store")
+        }
+        if head.isText {
+          throw SQLCipherError.otherKind(path: path, reason: "is a text, not a sealed store")
+        }
       }
       let count = try wholePages(path, named: path)
       var pages = try SQLCipherPages(key, salt: salt)
@@ -106,11 +112,11 @@ package enum SQLCipherFile {
     }
   }
 
-  /// Whether a file may be sealed: whole pages and no plain header.
+  /// Whether a file may be sealed: whole pages, and neither a plain header nor text.
   package static func mayBeSealed(_ path: String) throws(SQLCipherError) -> Bool {
     try SQLCipherError.mapping(path) {
       let head = try StoreFileHeader(path: path)
-      return try head.isWhole && !head.isDatabase
+      return try head.isWhole && !head.isDatabase && !head.isText
         && Files.size(of: path) % Int64(SQLCipherPages.size) == 0
     }
   }

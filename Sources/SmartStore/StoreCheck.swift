@@ -48,6 +48,9 @@ public struct StoreCheck: Sendable {
   public func violations(at path: String) throws(StoreError) -> [Violation] {
     try StoreError.mapping {
       try StoreFileHeader.checkFiles(of: path)
+      if try StoreFileHeader.isOtherKind(path) {
+        return [Violation("file", StoreFileHeader.otherKind)]
+      }
       if let words = Self.shortage(path) { return [Violation("file", words)] }
       let connection: Connection
       do {

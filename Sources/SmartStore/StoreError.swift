@@ -155,8 +155,14 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Creates the error for a failure of SQLite; for a file that is neither a plain nor a sealed
+  /// database, that it is not a store.
   init(_ error: SQLiteError) {
-    self = .database(path: error.path, code: error.code, message: error.explanation)
+    if error.isNotADatabase, (try? StoreFileHeader.isOtherKind(error.path)) == true {
+      self = .notAStore(path: error.path, reason: StoreFileHeader.otherKind)
+    } else {
+      self = .database(path: error.path, code: error.code, message: error.explanation)
+    }
   }
 
   /// Creates the error that SQLite would report for a failure of the disk: 13 if it is full, 10

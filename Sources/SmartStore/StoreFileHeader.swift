@@ -34,6 +34,25 @@ package struct StoreFileHeader {
   /// Whether the header is that of an SQLite database; that of a sealed one is not.
   package var isDatabase: Bool { isWhole && bytes.starts(with: Connection.fileMagic) }
 
+  /// Whether the bytes are text: a sealed store has random bytes there.
+  var isText: Bool {
+    guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }) else {
+      return false
+    }
+    // The last character may be cut off.
+    return (0...3).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }
+  }
+
+  /// The fault of a file for which `isOtherKind` is true.
+  static let otherKind = "it is not an SQLite file"
+
+  /// Whether a file is neither a plain SQLite file nor a sealed one; an empty file is a database
+  /// for SQLite.
+  static func isOtherKind(_ path: String) throws(SystemError) -> Bool {
+    let (head, size) = (try StoreFileHeader(path: path), try Files.size(of: path))
+    return size > 0 && !head.isDatabase && (size < Int64(SQLCipherPages.size) || head.isText)
+  }
+
   /// The number of reserved bytes at the end of each page.
   var reservedBytes: Int { Int(bytes[20]) }
 

@@ -42,7 +42,9 @@ package enum AttacheTool {
     ],
     exitStatuses: ExitStatus.meanings.map { Note($0.status, $0.meaning) },
     variables: [
-      Note("ATTACHE_DATA", "the directory of snapshots, if --data is not given"),
+      Note(
+        "ATTACHE_DATA",
+        "a pipeline's data directory, if --data is not given; demo and the embedded org ignore it"),
       Note("ATTACHE_ORG_URL", "the org's address, if --org-url is not given"),
       Note("ATTACHE_CLIENT_ID", "the connected app, if --client-id is not given"),
       Note("NO_COLOR", "no color, if it is set and --color is not given"),

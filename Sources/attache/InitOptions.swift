@@ -112,6 +112,16 @@ struct InitOptions: Sendable {
         throw UsageError("there is no file \(file)", hint: "correct \(option)")
       }
     }
+    for (option, variable) in [
+      ("--key-env", keyVariable), ("--client-secret-env", secretVariable),
+      ("--refresh-token-env", refreshVariable), ("--token-env", tokenVariable),
+    ] {
+      if let variable, (program.variables[variable] ?? "").isEmpty {
+        throw UsageError(
+          "\(option) \(variable): the environment variable is not set",
+          hint: "\(SecretSource.unset(variable).fix); nothing was written")
+      }
+    }
     var login = LoginSettings(method: method)
     login.alias = alias
     login.integrationUser = integrationUser

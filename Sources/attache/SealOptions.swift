@@ -32,29 +32,34 @@ struct SealOptions: Sendable {
   var iterations = SQLCipherKey.sdkIterations
   var salt = ""
 
-  func validate() throws(UsageError) {
+  /// The fix for a wrong salt of a store that is sealed already.
+  private static let printedSalt = "give the 32 hexadecimal digits that store seal printed"
+
+  /// `saltFix` is the fix for a wrong salt.
+  func validate(saltFix: String = printedSalt) throws(UsageError) {
+    guard environment.isEmpty || file.isEmpty else {
+      throw UsageError(
+        "--passphrase-env and --passphrase-file exclude each other", hint: "give one of them")
+    }
     guard environment.isEmpty != file.isEmpty else {
       throw UsageError(
-        "a passphrase from one source is needed",
-        hint: "give --passphrase-env NAME or --passphrase-file PATH")
+        "a passphrase is needed", hint: "give --passphrase-env NAME or --passphrase-file PATH")
     }
     guard SQLCipherKey.iterationRange.contains(iterations) else {
       throw UsageError(
         "--kdf-iterations must be a number from 1 to \(SQLCipherKey.iterationRange.upperBound)",
         hint: "\(SQLCipherKey.sdkIterations) is the SDK's number")
     }
-    _ = try saltBytes
+    _ = try saltBytes(fix: saltFix)
   }
 
   /// The salt of a plain header; nil if none was given.
-  var saltBytes: [UInt8]? {
-    get throws(UsageError) {
-      if salt.isEmpty { return nil }
-      guard let bytes = Hex.decode(salt), bytes.count == SQLCipherKey.saltBytes else {
-        throw UsageError("--salt must be 32 hexadecimal digits", hint: "store seal printed it")
-      }
-      return bytes
+  func saltBytes(fix: String = printedSalt) throws(UsageError) -> [UInt8]? {
+    if salt.isEmpty { return nil }
+    guard let bytes = Hex.decode(salt), bytes.count == SQLCipherKey.saltBytes else {
+      throw UsageError("--salt must be 32 hexadecimal digits", hint: fix)
     }
+    return bytes
   }
 
   func key(_ context: Program, header: SQLCipherKey.Header) throws -> SQLCipherKey {

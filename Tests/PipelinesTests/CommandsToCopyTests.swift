@@ -49,7 +49,7 @@ import Testing
     let json = try JSONValue(parsing: try Files.read(report + "/report.json"))
     let open = try #require(json["stillOpen"]?[0])
     let next = try #require(open["next"]?.string)
-    #expect(next.contains("attache decide '\(file)' 1 --take device"))
+    #expect(next.contains("attache decide '\(file)' 1 followed by one of: --take device, "))
     let page = String(decoding: try Files.read(report + "/report.html"), as: UTF8.self)
     #expect(page.contains("attache review &#39;\(file)&#39;"))
     let status = try await attache(["status", file, "--json"])
@@ -74,12 +74,14 @@ import Testing
     let place = world.directory.path
     for word in ["demo", "pipelines/demo.json", world.pipeline.file] {
       let list = try await attache(["decide", word, "--list"], in: place)
-      #expect(list.output.contains("to decide: attache decide demo 1 --take device"), "\(word)")
+      #expect(
+        list.output.contains("to decide: attache decide demo 1 followed by one of: --take device"),
+        "\(word)")
     }
     // Next to the file its name finds it, and nowhere else.
     let beside = try await attache(["decide", "demo.json", "--list"], in: place + "/pipelines")
     #expect(
-      beside.output.contains("to decide: attache decide \(world.pipeline.file) 1 --take device"))
+      beside.output.contains("to decide: attache decide \(world.pipeline.file) 1 followed by "))
   }
 
   @Test func `printed commands name the data directory of the call`() async throws {
@@ -88,7 +90,8 @@ import Testing
     try DurableFile.rename(world.root, to: data)
     let list = try await attache(["decide", world.pipeline.file, "--list", "--data", data])
     let line = try #require(list.output.split(separator: "\n").last { $0.contains("attache ") })
-    let command = try #require(line.firstMatch(of: /attache [^,]*/)?.0)
+    let command = try #require(
+      line.replacing("followed by one of: ", with: "").firstMatch(of: /attache [^,]*/)?.0)
     #expect(command.contains(" --data '\(data)' 1 --take device"))
     let dry = try await pasted(command + " --dry-run")
     #expect(dry.output.contains("reconcile: update accounts "), "\(dry.everything)")

@@ -32,7 +32,7 @@ import Testing
     #expect(list.output.contains(#"! Phone: device "device", server "office", base "+1 555 0100""#))
     #expect(
       list.output.contains(
-        "to decide: attache decide \(scene.world.called) 1 --take device, --take server, --set FIELD=VALUE or --retry"
+        "to decide: attache decide \(scene.world.called) 1 followed by one of: --take device, --take server, --set FIELD=VALUE, --retry"
       ))
     let json = try JSONValue(parsing: Array(try await decide("--list", "--json").output.utf8))
     #expect(json[0]?["possible"] == ["device", "server", "set", "retry"])

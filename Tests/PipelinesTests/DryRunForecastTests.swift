@@ -34,7 +34,7 @@ import Testing
     #expect(prime["last"] == .null)
     #expect(
       summary.plan.contains(
-        "prime: syncDownProducts into products for the global store: \(count) records"))
+        "prime: syncDownProducts into products for the global store: \(count) records to read"))
     #expect(summary.plan.contains { $0.hasPrefix("prime: at least ") })
     let night = try await world.runAllAsWritten()
     let spent = try #require(night.costs.first { $0.stage == .prime })

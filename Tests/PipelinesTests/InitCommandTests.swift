@@ -149,6 +149,10 @@ import Testing
       (["--object", "Account", "--user", "ada@example.com"], 2, "a login is needed"),
       (["--key-file", "/no/key", "--object", "Account"], 2, "correct --key-file"),
       (Self.jwt, 2, "--object"),
+      (
+        ["--token-env", "UNSET_TOKEN", "--object", "Account"], 2,
+        "--token-env UNSET_TOKEN: the environment variable is not set"
+      ),
       (Self.jwt + ["--from", store], 2, "the app's sync file is missing"),
       (Self.jwt + ["--from", store, broken], 4, "\(broken):"),
       (

@@ -34,6 +34,8 @@ import Testing
     let world = try World()
     let broken = world.directory.file("pipelines/broken.json")
     try DurableFile.write(Array("{}".utf8), to: broken)
+    // A file of the working directory is not listed, and does not replace the one in pipelines/.
+    try DurableFile.write(Array("{}".utf8), to: world.directory.file("demo.json"))
     let list = try await program(world, ["list"])
     #expect(list.status == 0, "\(list.everything)")
     #expect(list.output.contains(/broken +\d+ problems: attache check broken/), "\(list.output)")

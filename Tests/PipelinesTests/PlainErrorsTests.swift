@@ -23,12 +23,22 @@ import Testing
 
   @Test func `a file that is not a database is status 8 in every command`() async throws {
     let text = directory.file("text.sqlite")
-    try DurableFile.write(Array(String(repeating: "not a database. ", count: 400).utf8), to: text)
-    for words in [
-      ["store", "check", text], ["store", "query", text, "select 1"], ["store", "soups", text],
-    ] {
-      let run = try await ProgramRun.blocking(words)
-      #expect(run.status == 8, "\(words): \(run.everything)")
+    for count in [1, 256, 400] {
+      try DurableFile.write(
+        Array(String(repeating: "not a database. ", count: count).utf8), to: text)
+      for (words, part) in [
+        (["store", "check", text], "it is not an SQLite file"),
+        (["store", "query", text, "select 1"], "is not a SmartStore: it is not an SQLite file"),
+        (["store", "soups", text], "is not a SmartStore: it is not an SQLite file"),
+        (["sync", "list", "--store", text], "is not a SmartStore: it is not an SQLite file"),
+        (["bundle", "inspect", text], "fix    name a bundle; if it is one, copy it again"),
+        (["bundle", "verify", text], "fix    name a bundle; if it is one, copy it again"),
+      ] {
+        let run = try await ProgramRun.blocking(words)
+        #expect(run.status == 8, "\(words): \(run.everything)")
+        #expect(run.everything.contains(part), "\(words): \(run.everything)")
+        #expect(!run.everything.contains("unseal"), "\(words): \(run.everything)")
+      }
     }
   }
 
@@ -50,7 +60,9 @@ import Testing
 
   @Test func `a file here is named by ./, and must be a pipeline`() async throws {
     try DurableFile.write(Array("Id,Name\n".utf8), to: directory.file("bad.csv"))
+    try DurableFile.write(Array("{}".utf8), to: directory.file("bad.json"))
     for (word, part) in [
+      ("bad", "write ./bad.json"), ("bad.json", "/bad.json has "),
       ("bad.csv", "write ./bad.csv"), ("./bad.csv", "this is not a pipeline file (JSON)"),
       (".", #"there is no pipeline "." in pipelines or /etc/attache"#),
     ] {

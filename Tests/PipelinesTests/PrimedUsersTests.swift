@@ -26,6 +26,9 @@ import Testing
       .init(kind: .priming, user: ben), times: 1000, .status(403, code: "INSUFFICIENT_ACCESS"))
     #expect(try await run().findings == [.skippedUser])
     #expect(try open() == [.userSkipped])
+    // Skipped twice, that is still one user.
+    let again = try await run { $0.users = [ben] }
+    #expect(again.skipped == [ben] && again.waiting[.userSkipped] == 1)
     world.server.faults.removeAll()
     let later = try await run { $0.users = ["ada@example.com"] }
     #expect(later.exitStatus == .needsAttention)

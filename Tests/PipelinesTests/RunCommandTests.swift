@@ -267,6 +267,23 @@ import Testing
     (["ingest", "p", "--as", "005/1", "a"], "write --generation SNAPSHOT/GENERATION"),
     (["decide", "p", "1", "--record", "x"], "write --match-record ID"),
     (["decide", "p", "--not-permitted"], "write --verdict exceeds-user-access"),
+    (["decide", "p", "1", "--retry", "--discard"], "give --take, --set or both, or one of"),
+    (["decide", "p", "1", "--file", "d.json"], "remove the edit numbers, --verdict and"),
+    (["sync", "status", "--store", "s", "--name", "a", "--id", "1"], "give one of them"),
+    (["sync", "status", "--store", "s"], "give --name NAME or --id ID"),
+    (["store", "seal", "s", "--out", "t"], "a passphrase is needed"),
+    (
+      ["store", "seal", "s", "--out", "t", "--passphrase-env", "A", "--passphrase-file", "B"],
+      "--passphrase-env and --passphrase-file exclude each other"
+    ),
+    (
+      ["store", "seal", "s", "--out", "t", "--passphrase-env", "A", "--salt", "zz"],
+      "--plain-header makes and prints a random salt"
+    ),
+    (
+      ["store", "unseal", "s", "--out", "t", "--passphrase-env", "A", "--salt", "zz"],
+      "that store seal printed"
+    ),
   ])
   func `a usage error is status 2, with a correction`(words: [String], hint: String) async throws {
     let run = try await ProgramRun.blocking(words)

@@ -42,7 +42,7 @@ import Testing
       #expect(
         open?["next"]?.string
           == "Compare the values and decide: attache decide \(world.pipeline.called) \(edit) "
-          + "--take device, --take server, --set FIELD=VALUE or --retry.")
+          + "followed by one of: --take device, --take server, --set FIELD=VALUE, --retry.")
     }
     #expect(told.times(edit) == 1)
     #expect(try status().open.map(\.number) == [edit])

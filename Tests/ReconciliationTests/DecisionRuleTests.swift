@@ -71,7 +71,8 @@ struct DecisionRuleTests {
     ("and retry", [.retry]), ("send it", [.device]), ("recreate", [.device]),
     ("another value", [.set]), ("name the record", [.record]), ("leave it deleted", [.server]),
     ("discard", [.discard, .server]), ("compare", [.device, .server]),
-    ("which device is right", [.device]), ("which one counts", [.record]),
+    ("right device's edit", [.device]), ("each other edit", [.server, .discard]),
+    ("which one counts", [.record]),
   ]
 
   /// The decisions that an advice suggests in words but none of `possible` carries out.
@@ -129,12 +130,12 @@ struct DecisionRuleTests {
     // Sending a create again that may have arrived is not the first choice.
     #expect(
       line(.unconfirmed)?.hasSuffix(
-        ": attache decide demo EDIT --match-record ID, --take device, --retry or --discard.")
-        == true)
+        ": attache decide demo EDIT followed by one of: --match-record ID, --take device, --retry, "
+          + "--discard. Not every one of them allows --match-record ID.") == true)
     #expect(
       line(.failed)?.hasSuffix(
-        ": attache decide demo EDIT --set FIELD=VALUE, --match-record ID, --retry or --discard.")
-        == true)
+        ": attache decide demo EDIT followed by one of: --set FIELD=VALUE, --match-record ID, "
+          + "--retry, --discard. Not every one of them allows --match-record ID.") == true)
   }
 
   @Test func `the advice for known edits names only their decisions, and a single number`() {
@@ -148,14 +149,15 @@ struct DecisionRuleTests {
     #expect(
       step(7, (.update, true))
         == "Fix the reported error and retry, send another value, or discard the edit: "
-        + "attache decide demo 7 --set FIELD=VALUE, --retry or --discard.")
+        + "attache decide demo 7 followed by one of: --set FIELD=VALUE, --retry, --discard.")
     #expect(
       step(8, (.delete, true))
         == "Fix the reported error and retry, or discard the edit: "
-        + "attache decide demo 8 --retry or --discard.")
+        + "attache decide demo 8 followed by one of: --retry, --discard.")
     #expect(
       step(nil, (.update, true), (.delete, true))?.hasSuffix(
-        ": attache decide demo EDIT --set FIELD=VALUE, --retry or --discard.") == true)
+        ": attache decide demo EDIT followed by one of: --set FIELD=VALUE, --retry, --discard. "
+          + "Not every one of them allows --set FIELD=VALUE.") == true)
     #expect(step(nil, (.update, true), (.create, false))?.contains("--match-record ID") == true)
   }
 

@@ -146,6 +146,15 @@ struct LedgerReportsTests {
     try state.settleFindings(.incomplete, subject: "ada", by: run)
     try state.note(.incomplete, "ada", ["records": 2], run: run)
     #expect(try state.openFindings().map { $0.detail["records"] } == [2])
+    try state.note(.userSkipped, "ada", [:], run: run)
+    try end(run)
+    // A later run's finding replaces it.
+    let later = try begin()
+    try state.note(.incomplete, "ada", ["records": 3], run: later)
+    try state.note(.incomplete, "ben", ["records": 4], run: later)
+    let open = try state.openFindings()
+    #expect(open.map(\.kind) == [.userSkipped, .incomplete, .incomplete])
+    #expect(open.map { $0.detail["records"] } == [nil, 3, 4])
   }
 
   // MARK: stages

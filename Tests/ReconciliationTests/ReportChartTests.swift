@@ -40,7 +40,8 @@ import Testing
     let text = String(decoding: try Files.read(try await write("demo", [])), as: UTF8.self)
     #expect(
       text.contains(
-        "<code>attache decide demo EDIT <span class=\"o\">--take device</span></code>"))
+        "<code>attache decide demo EDIT</code> followed by one of: "
+          + "<code><span class=\"o\">--take device</span></code>, "))
     let prose = text.replacing(/<code[^>]*>.*?<\/code>/, with: "")
       .replacing(/(?s)<(script|style)[^>]*>.*?<\/(script|style)>/, with: "")
     #expect(!prose.contains("attache decide") && !prose.contains("--take"))
@@ -56,7 +57,7 @@ import Testing
       state: day.state, run: try #require(try day.state.runs(limit: 1).first).id, called: "demo")
     try HTMLReport.write(model, to: directory.path, .init())
     let text = String(decoding: try Files.read(directory.file("report.html")), as: UTF8.self)
-    #expect(text.ranges(of: "attache decide demo EDIT ").count == 2)
+    #expect(text.ranges(of: "attache decide demo EDIT</code> followed by ").count == 2)
     #expect(text.contains("Fix the reported error and retry, send another value, or discard"))
     #expect(!text.contains("--match-record") && !text.contains("name the record"))
   }

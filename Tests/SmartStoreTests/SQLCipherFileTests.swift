@@ -82,13 +82,22 @@ import Testing
       for rest in [0, 1, 2048, 4095] where pages + rest > 0 {
         let bytes = Array(sealed.prefix(pages * 4096 + rest))
         let failure = try test.failure(unsealing: bytes, key: key)
+        if pages == 0 {
+          #expect(failure?.description == "\(path) is too short to be a sealed store")
+          continue
+        }
         let expected = SQLCipherError.truncated(
           path: path, page: pages + 1, pages: rest == 0 ? count : 0)
         #expect(failure == expected)
         #expect(failure?.description.contains("page \(pages + 1)") == true)
       }
     }
-    #expect(try test.failure(unsealing: [], key: key) == .truncated(path: path, page: 1, pages: 0))
+    let empty = try test.failure(unsealing: [], key: key)
+    #expect(empty?.description == "\(path) is too short to be a sealed store")
+    let text = Array(String(repeating: "Grüße, a text. ", count: 1000).utf8.prefix(8192))
+    let told = try test.failure(unsealing: text, key: key)
+    #expect(told?.description == "\(path) is a text, not a sealed store")
+    #expect(try !SQLCipherFile.mayBeSealed(path))
     // A truncated plain file is not sealed either.
     try DurableFile.write(Array(try Files.read(test.plain).dropLast(4096)), to: path)
     #expect(throws: SQLCipherError.truncated(path: path, page: count, pages: count)) {

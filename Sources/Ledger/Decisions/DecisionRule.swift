@@ -87,7 +87,8 @@ package enum DecisionRule {
 
   /// What an operator should do about edits with a verdict: only what is possible for one of them.
   ///
-  /// `EDIT` stands for an edit's number, unless `edit` is the number of the only one.
+  /// `EDIT` stands for an edit's number, unless `edit` is the number of the only one. Decisions that
+  /// not every edit allows are named.
   package static func nextStep(
     of verdict: Verdict, for edits: Set<Subject>, edit: Int64? = nil, in pipeline: String
   ) -> String? {
@@ -95,7 +96,10 @@ package enum DecisionRule {
     let usual = union(samples(of: verdict).map(possible))
     let kinds = (usual + Decision.Kind.allCases.filter { !usual.contains($0) })
       .filter(found.contains)
-    return step(verdict, kinds, "\(pipeline) \(edit.map { String($0) } ?? "EDIT")")
+    let some = kinds.filter { kind in !edits.allSatisfy { possible($0).contains(kind) } }
+    let text = step(verdict, kinds, "\(pipeline) \(edit.map { String($0) } ?? "EDIT")")
+    guard let text, !some.isEmpty else { return text }
+    return text + " Not every one of them allows \(choices(some))."
   }
 
   /// The decisions that are in any of the lists.
@@ -122,7 +126,16 @@ package enum DecisionRule {
     guard let verdict, let advice = verdict.advice(allowing: kinds) else { return nil }
     if kinds.isEmpty { return verdict.isSettled ? advice + "." : nil }
     let words = kinds == [.discard] ? "It can only be discarded" : advice
-    return "\(words): attache decide \(place) \(choices(kinds))."
+    return "\(words): \(command(place, kinds))."
+  }
+
+  /// The command that decides an edit; several decisions follow it as a list, so that it is not
+  /// mistaken for one command with all of them.
+  ///
+  /// `place` is the pipeline and the edit's number.
+  package static func command(_ place: String, _ kinds: [Decision.Kind]) -> String {
+    let list = kinds.count > 1 ? "followed by one of: " : ""
+    return "attache decide \(place) \(list)\(kinds.map(\.option).joined(separator: ", "))"
   }
 
   /// The options of decisions as text: "--take device, --retry or --discard".

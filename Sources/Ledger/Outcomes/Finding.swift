@@ -58,7 +58,8 @@ package struct Finding: Sendable, Hashable {
 extension LedgerDatabase {
   /// Records a finding of a run.
   ///
-  /// For each kind and subject a run keeps only the latest.
+  /// For each kind and subject a run keeps only the latest, and it replaces an open finding of an
+  /// earlier run, so that one user or file is not counted twice.
   package func note(
     _ kind: Finding.Kind, _ subject: String, _ detail: JSONObject, run: String
   ) throws {
@@ -67,6 +68,11 @@ extension LedgerDatabase {
       INSERT INTO finding (run_id, kind, subject, detail) VALUES
         (\(run), \(kind.rawValue), \(subject), \(JSONValue.object(detail).text))
       ON CONFLICT (run_id, kind, subject) DO UPDATE SET detail = excluded.detail, settled_by = NULL
+      """)
+    try connection.run(
+      """
+      UPDATE finding SET settled_by = \(run) WHERE settled_by IS NULL
+        AND kind = \(kind.rawValue) AND subject = \(subject) AND NOT run_id = \(run)
       """)
   }
 

@@ -148,7 +148,9 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
         + "field, and this edit is sent only after the device saves the record again"
     case .conflict: "Compare the values and decide"
     case .deviceConflict:
-      "Decide which device is right: its edit is sent, and the others are discarded"
+      "Send the right device's edit with --take device, and decide each other edit with "
+        + [Decision.Kind.server, .discard].filter(kinds.contains).map(\.option)
+        .joined(separator: " or ")
     case .duplicateCreated:
       "Merge the two records in the org (both IDs are listed), then decide which one counts"
     case .deletedOnServer:
@@ -168,7 +170,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       Self.choice(
         kinds, (.retry, "fix the reported error and retry"), (.set, "send another value"),
         (.record, "name the record that the org already has"), (.discard, "discard the edit"))
-    case .notAttempted: "The next run retries it; if the reason stays, decide"
+    case .notAttempted:
+      "The next run retries it; if reconcile.maxChanges holds it, confirm the changes with --confirm, or decide"
     case .unconfirmed:
       "The next run checks again; if it stays, look at the record in the org and decide"
     }

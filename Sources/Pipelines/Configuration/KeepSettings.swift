@@ -17,7 +17,7 @@ package struct KeepSettings: Sendable, Hashable {
   package var runsDays = 400
 
   /// One day longer than late requests are watched for.
-  private static let leastRunsDays = Int(Reconciler.watchMilliseconds / KeepRule.day) + 1
+  static let leastRunsDays = Int(Reconciler.watchMilliseconds / KeepRule.day) + 1
 
   static let keys = ["generations", "issuedRecordDays", "returnedDays", "runsDays"]
 
@@ -36,7 +36,7 @@ package struct KeepSettings: Sendable, Hashable {
     }
     runsDays = max(runsDays, issuedRecordDays)
     if let object {
-      runsDays = object.int("runsDays", default: runsDays, in: Self.leastRunsDays...36_500)
+      runsDays = object.int("runsDays", default: runsDays, in: 1...36_500)
     }
   }
 

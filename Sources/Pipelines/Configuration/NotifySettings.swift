@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 /// The notifications at the end of a run.
 package struct NotifySettings: Sendable, Hashable {
@@ -30,11 +31,14 @@ package struct NotifySettings: Sendable, Hashable {
   init(_ object: ConfigurationObject, in directory: String) {
     let reader = object.reader
     on = object.words("on", "an outcome of a run", default: on)
-    command = object.strings("command") ?? []
+    if let node = object["command"], let text = node.string {
+      reader.wrongType(node, "an array of strings", Self.commandFix([text]))
+    } else {
+      command = object.strings("command") ?? []
+    }
     if let node = object["command"], let program = command.first, !program.hasPrefix("/") {
       reader.report(
-        node, "\(JSONText.quoted(program)) is not an absolute path", "write the path of the program"
-      )
+        node, "\(JSONText.quoted(program)) is not an absolute path", Self.commandFix(command))
     }
     func address(_ node: JSONNode) -> TextSource? {
       let text = reader.text(node, in: directory)
@@ -53,6 +57,16 @@ package struct NotifySettings: Sendable, Hashable {
     }
     heartbeat = object["heartbeat"].flatMap(address)
     timeoutSeconds = object.int("timeoutSeconds", default: timeoutSeconds, in: 1...600)
+  }
+
+  /// The fix for a command that is written as in a shell.
+  private static func commandFix(_ command: [String]) -> String {
+    let words =
+      (command.first ?? "").split(separator: " ").map(String.init) + command.dropFirst()
+    let program = words.first ?? "PROGRAM"
+    let path = program.hasPrefix("/") ? program : "/usr/bin/" + Files.name(of: program)
+    return "write the program's absolute path and each argument as a string: "
+      + JSONValue([path] + words.dropFirst()).text
   }
 
   var json: JSONValue {

@@ -129,9 +129,7 @@ package enum PipelineFile {
     let name = Files.name(of: file)
     if name.hasSuffix(".json") {
       let stem = String(name.dropLast(5))
-      // A pipeline in the working directory is found only there, and takes precedence over
-      // `places`.
-      if let found = try? locate(stem), found.contains("/"), (try? Files.resolved(found)) == path {
+      if let found = try? locate(stem), (try? Files.resolved(found)) == path {
         return ShellWord.quoted(stem)
       }
     }
@@ -139,10 +137,13 @@ package enum PipelineFile {
   }
 
   /// Finds the file that a command line names: a path, or a name looked up in `places`.
+  ///
+  /// A word with a slash or the ending ".json" is a path; any other word is a name, and never
+  /// finds a file of the working directory.
   package static func locate(
     _ argument: String, in directories: [String] = places
   ) throws(Problems) -> String {
-    if argument.contains("/") || argument.hasSuffix(".json") || Files.exists(argument + ".json") {
+    if argument.contains("/") || argument.hasSuffix(".json") {
       return Files.exists(argument) || argument.hasSuffix(".json") ? argument : argument + ".json"
     }
     let paths = directories.map { "\($0)/\(argument).json" }
@@ -157,8 +158,9 @@ package enum PipelineFile {
   }
 
   private static func fix(forUnknown argument: String, in directories: [String]) -> String {
-    if Files.exists(argument), !Files.isDirectory(argument) {
-      return "to name the file in this directory, write \(ShellWord.quoted("./" + argument))"
+    let here = [argument + ".json", argument].first { Files.exists($0) && !Files.isDirectory($0) }
+    if let here {
+      return "to name the file in this directory, write \(ShellWord.quoted("./" + here))"
     }
     let names = directories.flatMap(names(in:))
     return names.isEmpty

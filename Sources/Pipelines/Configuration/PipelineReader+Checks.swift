@@ -27,12 +27,16 @@ extension PipelineReader {
           + "\(keep.issuedRecordDays)",
         "write \(expiry) or more in keep.issuedRecordDays, or fewer days in pack.expiresAfterDays")
     }
-    if keep.runsDays < keep.issuedRecordDays {
+    let least = max(keep.issuedRecordDays, KeepSettings.leastRunsDays)
+    if keep.runsDays < least {
+      let (subject, days) =
+        keep.issuedRecordDays == least
+        ? ("issued records are kept", least) : ("requests without an answer are watched", least - 1)
       reader.report(
         root["keep"]?["runsDays"] ?? root,
-        "issued records are kept for \(CountText.of(keep.issuedRecordDays, "day")), but the values of "
-          + "resolved edits for \(keep.runsDays)",
-        "write \(keep.issuedRecordDays) or more in keep.runsDays")
+        "reports and the values of resolved edits are kept for \(CountText.of(keep.runsDays, "day")), "
+          + "but \(subject) for \(CountText.of(days, "day"))",
+        "write \(least) or more in keep.runsDays")
     }
   }
 

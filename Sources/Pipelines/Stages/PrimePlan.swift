@@ -89,8 +89,9 @@ struct PrimePlan {
       for sync in store.primed {
         let whom =
           store.scope == .global ? ReportEdit.globalOwner : CountText.of(users, "user")
-        let count = sum.bySync[sync.syncName].map { ": " + CountText.of($0, "record") } ?? ""
-        run.summary.plan.append("prime: \(sync.syncName) into \(sync.soupName) for \(whom)\(count)")
+        let count = sum.bySync[sync.syncName].map { ": \(CountText.of($0, "record")) to read" }
+        run.summary.plan.append(
+          "prime: \(sync.syncName) into \(sync.soupName) for \(whom)\(count ?? "")")
       }
     }
     var cost = StageCost(.prime, requests: sum.requests, records: sum.records)

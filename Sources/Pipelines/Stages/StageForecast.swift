@@ -33,9 +33,13 @@ package struct StageForecast: Sendable {
   /// A line for the expected cost, and one for the last run.
   package var lines: [String] {
     let name = cost.stage.rawValue
-    let unit = cost.stage == .prime ? "record" : "edit"
+    // A prime also reads records that have not changed, as it looks back before the last one.
+    let work =
+      cost.stage == .prime
+      ? CountText.of(cost.records, "record") + " to read (changed or not)"
+      : CountText.of(cost.records, "edit")
     let parts = [
-      CountText.of(cost.requests, "request"), CountText.of(cost.records, unit),
+      CountText.of(cost.requests, "request"), work,
       knowsBytes ? ByteCount.text(cost.bytes) : nil,
     ].compactMap(\.self)
     var lines = ["\(name): \(isAtLeast ? "at least" : "about") \(parts.joined(separator: ", "))"]

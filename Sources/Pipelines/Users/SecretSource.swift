@@ -24,7 +24,7 @@ package enum SecretSource: Sendable, Hashable {
   private static let commandLimitBytes = 64 << 10
 
   /// The message for an environment variable that is not set.
-  static func unset(_ name: String) -> (message: String, fix: String) {
+  package static func unset(_ name: String) -> (message: String, fix: String) {
     ("the environment variable \(name) is not set", "export \(name)=…")
   }
 

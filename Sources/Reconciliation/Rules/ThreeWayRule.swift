@@ -191,8 +191,8 @@ package enum ThreeWayRule {
     detail.hasNoBase = comparison.hasNoBase
     if !comparison.putBack.isEmpty {
       detail.message =
-        "the device has the values that it was issued in \(comparison.putBack.joined(separator: ", ")), and may have sent "
-        + "the org's values itself"
+        "the device did not change \(comparison.putBack.joined(separator: ", ")), or it sent the org's value itself and then "
+        + "changed it back to the issued one"
     }
     if facts.operation == .update, let settled = settled(comparison, detail) { return settled }
     let decision = MergeDecision.decide(

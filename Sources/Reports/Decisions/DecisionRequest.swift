@@ -139,9 +139,11 @@ package struct DecisionRequest: Sendable, Hashable {
     }
     let open = known.values.filter { $0.isConflicting && choices[$0.name] == nil }.map(\.name)
     if rest == nil, !open.isEmpty {
-      let names = open.sorted().joined(separator: ", ")
+      let names = open.sorted()
       throw refusal(
-        "both sides changed \(names) too: set it, or use --take for the rest")
+        "\(names.joined(separator: ", ")) also \(names.count == 1 ? "differs" : "differ"): add "
+          + names.map { "--set \($0)=VALUE" }.joined(separator: " ")
+          + ", or --take SIDE for the other fields")
     }
     var values = JSONObject()
     for (name, choice) in choices.sorted(by: { $0.key < $1.key }) {

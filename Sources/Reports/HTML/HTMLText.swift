@@ -51,14 +51,17 @@ package enum HTMLText {
 
   /// A sentence in which the commands of attache and their options are code.
   ///
-  /// A command ends at a comma, at the word "or" and at the end of its sentence.
+  /// A command ends at a comma, at the words "or" and "followed by", and at the end of its
+  /// sentence.
   static func prose(_ text: String) -> String {
     var result = ""
     var rest = text[...]
     while let start = commandStart(in: rest) {
       result += escaped(String(rest[..<start]))
       let tail = rest[start...]
-      let ends = [", ", " or ", "; ", ". "].compactMap { tail.firstRange(of: $0)?.lowerBound }
+      let ends = [", ", " or ", " followed by ", "; ", ". "].compactMap {
+        tail.firstRange(of: $0)?.lowerBound
+      }
       var end = ends.min() ?? tail.endIndex
       if end == tail.endIndex, tail.hasSuffix(".") { end = tail.index(before: end) }
       result += code(String(tail[..<end]))

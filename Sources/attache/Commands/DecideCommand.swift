@@ -92,14 +92,15 @@ struct DecideCommand: Command {
     } else if file != nil {
       if asked > 0 || isAimed {
         throw UsageError(
-          "--file contains both the edits and the decisions", hint: "remove the other options")
+          "--file contains both the edits and the decisions",
+          hint: "remove the edit numbers, --verdict and the options that decide")
       }
     } else if !isAimed {
       throw UsageError("no edit is named", hint: "give edit numbers or --verdict, or use --list")
     } else if asked != 1 {
       throw UsageError(
         asked == 0 ? "no decision is given" : "there is more than one decision",
-        hint: "give one of --take, --set, --match-record, --retry and --discard")
+        hint: "give --take, --set or both, or one of --match-record, --retry and --discard")
     }
     _ = try choice()
   }

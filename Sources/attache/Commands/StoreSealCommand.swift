@@ -36,11 +36,16 @@ struct StoreSealCommand: Command {
   var seal = SealOptions()
   var options = Options()
 
-  func validate() throws(UsageError) { try seal.validate() }
+  func validate() throws(UsageError) {
+    try seal.validate(
+      saltFix:
+        "write 32 hexadecimal digits; without --salt, --plain-header makes and prints a random salt"
+    )
+  }
 
   func run(_ context: Program) async throws -> ExitStatus {
     let isOutside = plainHeader || !seal.salt.isEmpty
-    let salt = try seal.saltBytes ?? RandomBytes.make(SQLCipherKey.saltBytes)
+    let salt = try seal.saltBytes() ?? RandomBytes.make(SQLCipherKey.saltBytes)
     let outcome = try SQLCipherFile.seal(
       context.existing(store), to: context.absolute(out),
       key: seal.key(context, header: isOutside ? .plain(salt: salt) : .sealed))

@@ -34,7 +34,7 @@ struct StoreUnsealCommand: Command {
   func validate() throws(UsageError) { try seal.validate() }
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let header = try seal.saltBytes.map(SQLCipherKey.Header.plain) ?? .sealed
+    let header = try seal.saltBytes().map(SQLCipherKey.Header.plain) ?? .sealed
     let outcome = try SQLCipherFile.unseal(
       context.existing(store), to: context.absolute(out), key: seal.key(context, header: header))
     if options.json {

@@ -30,7 +30,9 @@ struct SyncStatusCommand: Command {
 
   func validate() throws(UsageError) {
     if (sync == nil) == (id == nil) {
-      throw UsageError("the name or ID of a sync is needed", hint: "give --name NAME or --id ID")
+      throw UsageError(
+        id == nil ? "the name or ID of a sync is needed" : "--name and --id exclude each other",
+        hint: id == nil ? "give --name NAME or --id ID" : "give one of them")
     }
   }
 

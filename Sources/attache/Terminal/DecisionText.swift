@@ -48,8 +48,7 @@ enum DecisionText {
           + "\(pending.decision.kind.meaning); not applied yet")
     }
     lines.append(
-      "  to decide: attache decide \(pipeline) \(edit.number) "
-        + DecisionRule.choices(edit.possible))
+      "  to decide: " + DecisionRule.command("\(pipeline) \(edit.number)", edit.possible))
     return lines
   }
 
