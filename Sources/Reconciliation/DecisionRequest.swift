@@ -141,7 +141,8 @@ package struct DecisionRequest: Sendable, Hashable {
     if rest == nil, !open.isEmpty {
       let names = open.sorted().joined(separator: ", ")
       throw refusal(
-        "both sides changed \(names) too: set it, or use --take for the rest")
+        "\(names) may have changed on both sides: add --set \(open.min() ?? "FIELD")=VALUE, or --take SIDE for the other "
+          + "fields")
     }
     var values = JSONObject()
     for (name, choice) in choices.sorted(by: { $0.key < $1.key }) {

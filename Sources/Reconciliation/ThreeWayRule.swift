@@ -191,8 +191,8 @@ package enum ThreeWayRule {
     detail.hasNoBase = comparison.hasNoBase
     if !comparison.putBack.isEmpty {
       detail.message =
-        "the device has the values that it was issued in \(comparison.putBack.joined(separator: ", ")), and may have sent "
-        + "the org's values itself"
+        "the device has the values that it was issued in \(comparison.putBack.joined(separator: ", ")): either another "
+        + "user changed them in the org, or the device sent the org's values itself and then changed them back"
     }
     if facts.operation == .update, let settled = settled(comparison, detail) { return settled }
     let decision = MergeDecision.decide(

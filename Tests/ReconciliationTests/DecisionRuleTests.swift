@@ -70,7 +70,7 @@ struct DecisionRuleTests {
 
   /// The decisions that carry out what the words of an advice suggest.
   private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
-    ("and retry", [.retry]), ("send it", [.device]), ("recreate", [.device]),
+    ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]), ("recreate", [.device]),
     ("another value", [.set]), ("name the record", [.record]), ("leave it deleted", [.server]),
     ("discard", [.discard, .server]), ("compare", [.device, .server]),
     ("which device is right", [.device]), ("which one counts", [.record]),
@@ -149,11 +149,11 @@ struct DecisionRuleTests {
     }
     #expect(
       step(7, (.update, true))
-        == "Fix the reported error and retry, send another value, or discard the edit: "
+        == "Send another value, retry after fixing the reported error, or discard the edit: "
         + "attache decide demo 7 --set FIELD=VALUE, --retry or --discard.")
     #expect(
       step(8, (.delete, true))
-        == "Fix the reported error and retry, or discard the edit: "
+        == "Retry after fixing the reported error, or discard the edit: "
         + "attache decide demo 8 --retry or --discard.")
     #expect(
       step(nil, (.update, true), (.delete, true))?.hasSuffix(

@@ -61,7 +61,7 @@ import Testing
     let text = String(
       decoding: try Files.read(directory.file("report.html")), as: UTF8.self)
     #expect(text.ranges(of: "attache decide demo EDIT ").count == 2)
-    #expect(text.contains("Fix the reported error and retry, send another value, or discard"))
+    #expect(text.contains("Send another value, retry after fixing the reported error, or discard"))
     #expect(!text.contains("--match-record") && !text.contains("name the record"))
   }
 
