@@ -3,8 +3,8 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import Testing
 

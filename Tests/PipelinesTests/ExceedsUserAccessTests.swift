@@ -2,8 +2,8 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import SmartStore
 import System
 import TestSupport

@@ -3,8 +3,8 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import Testing
 
 /// Writes whose answers were lost, resolved in a later run, with changes by other users in between.

@@ -3,8 +3,8 @@ import HTTP
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import Review
 import System
 import Testing

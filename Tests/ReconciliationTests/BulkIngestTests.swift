@@ -5,6 +5,7 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
+import Reports
 import TestSupport
 import Testing
 

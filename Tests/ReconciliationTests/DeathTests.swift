@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Synchronization
 import Testing
 

@@ -2,7 +2,7 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
+import Reports
 import Testing
 
 /// Decisions about new records that are sent by an external ID: like any decision, they are valid

@@ -2,7 +2,7 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
+import Reports
 import SQLite
 import System
 import Testing

@@ -1,7 +1,7 @@
 import CSV
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
+import Reports
 import Testing
 
 /// A decision resolves its own edit, for the values that were shown, and nothing else.

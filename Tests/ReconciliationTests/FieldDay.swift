@@ -3,6 +3,7 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
+import Reports
 import Salesforce
 import TestSupport
 import Testing
@@ -178,25 +179,28 @@ final class FieldDay {
   }
 
   /// Returns edits; an app without marks names no installation.
+  ///
+  /// `carriedBy` is the run that redelivered open edits in the store.
   @discardableResult
   func handBack(
     _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
     install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
-    witnesses: [CleanRow] = [], isMarked: Bool = true
+    witnesses: [CleanRow] = [], isMarked: Bool = true, carriedBy run: String? = nil
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
-    return try state.record(
-      return: ReturnRow(
-        sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
-        stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
-        platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
-        handback: handback,
-        arrived: Int64(returns), issued: issued,
-        soupTotals: [
-          SoupKey(store: Self.store, soup: "accounts"): 40,
-          SoupKey(store: Self.store, soup: "contacts"): 40,
-        ]), edits: edits, witnesses: witnesses)
+    var row = ReturnRow(
+      sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
+      stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
+      platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
+      handback: handback,
+      arrived: Int64(returns), issued: issued,
+      soupTotals: [
+        SoupKey(store: Self.store, soup: "accounts"): 40,
+        SoupKey(store: Self.store, soup: "contacts"): 40,
+      ])
+    if let run { row.marks[Self.store] = run }
+    return try state.record(return: row, edits: edits, witnesses: witnesses)
   }
 
   // MARK: runs

@@ -1,6 +1,6 @@
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import Testing
 
 /// The cost of a return must not grow with other returns or earlier runs.

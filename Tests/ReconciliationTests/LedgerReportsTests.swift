@@ -1,6 +1,6 @@
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import SQLite
 import Testing
 

@@ -1,6 +1,6 @@
 import JSON
 import LocalOrg
-import Reconciliation
+import Reports
 import Testing
 
 /// `success.csv` and `error.csv`, in the format that Data Loader writes and reads.

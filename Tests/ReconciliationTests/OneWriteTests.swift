@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Testing
 
 /// An edit is written once, to the right record, as the right user.

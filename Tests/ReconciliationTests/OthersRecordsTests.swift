@@ -219,6 +219,85 @@ struct OthersRecordsTests {
     #expect(try day.state.unsettledEdits().isEmpty)
   }
 
+  // MARK: one new row on several phones
+
+  /// An open edit of a new record as the bundle with the stamp "next" redelivers it.
+  private func redelivered(_ edit: Edit, _ number: Int64) throws -> Edit {
+    var row = edit
+    row.row.soupEntryID += 100
+    (row.created, row.lastModified) = (5000, 5000)
+    try day.state.note(carried: [
+      CarriedRow(
+        edit: number, source: ElementContent.digest(of: edit.element), stampID: "next",
+        row: row.row, mark: "run 2", lastModified: row.lastModified,
+        value: ElementContent.value(of: row.element))
+    ])
+    return row
+  }
+
+  @Test(arguments: [true, false])
+  func `a phone that has sent a new row closes no edit of another phone that has the same row`(
+    _ isRedelivered: Bool
+  ) async throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    try day.handBack([made], handback: 1)
+    let row = isRedelivered ? try redelivered(made, 1) : made
+    let (stamp, run) = isRedelivered ? ("next", "run 2") : (nil, nil)
+    let edit = try row.changed(["Phone": "3"])
+    try day.handBack([edit], install: "another", handback: 1, stamp: stamp, carriedBy: run)
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    // By its own clock, the phone has sent the row after the other one was edited.
+    try day.handBack(
+      [], install: isRedelivered ? "next" : nil, handback: 2, stamp: stamp,
+      witnesses: [row.clean(at: edit.lastModified + 5, as: id)], carriedBy: run)
+    try day.org.moveClock(by: 60_000)
+    try day.change("Account", id, ["Phone": "2"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1, superseded 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
+  }
+
+  @Test(arguments: ["run 2", nil])
+  func `a phone that has sent a redelivered new row closes its edits from before`(_ run: String?)
+    async throws
+  {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    let edit = try made.changed(["Phone": "3"])
+    // An app that does not count its returns: both edits stay open.
+    for one in [made, edit] { try day.handBack([one]) }
+    let row = try redelivered(edit, 2)
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "3"], as: day.ada).id)
+    try day.handBack(
+      [], install: "next", handback: 1, stamp: "next",
+      witnesses: [row.clean(as: id)], carriedBy: run)
+    try day.change("Account", id, ["Phone": "2"])
+    #expect(day.verdicts(try await day.run()) == "superseded 2")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `without marks, a phone that has sent a new row only closes an edit of a row made on it`(
+    _ isRedelivered: Bool, isCleanFirst: Bool
+  ) throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    if isRedelivered { try day.handBack([made], handback: 1) }
+    let row = isRedelivered ? try redelivered(made, 1) : made
+    let edit = try row.changed(["Phone": "3"])
+    let clean = row.clean(at: edit.lastModified + 5, as: "001000000000007AAA")
+    for isClean in [isCleanFirst, !isCleanFirst] {
+      try day.handBack(
+        isClean ? [] : [edit], stamp: "next", witnesses: isClean ? [clean] : [], isMarked: false,
+        carriedBy: isRedelivered ? "run 2" : nil)
+    }
+    let last = try #require(try day.state.editStates().last)
+    #expect(last.verdict == (isRedelivered ? nil : Verdict.superseded.rawValue))
+  }
+
+  // MARK: restored devices
+
   @Test func `a restored device that skips a number closes no unknown edits`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited(account: id, ["Phone": "5"])

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Testing
 
 /// The predictions of dry runs, each compared with the run after it.

@@ -2,6 +2,7 @@ import Foundation
 import Ledger
 import LocalOrg
 import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing

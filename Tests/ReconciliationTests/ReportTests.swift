@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing

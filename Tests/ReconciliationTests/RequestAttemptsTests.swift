@@ -1,5 +1,5 @@
 import LocalOrg
-import Reconciliation
+import Reports
 import System
 import Testing
 

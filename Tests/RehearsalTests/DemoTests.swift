@@ -1,8 +1,8 @@
 import Foundation
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import TestSupport
 import Testing

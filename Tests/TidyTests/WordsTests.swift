@@ -95,8 +95,8 @@ import Testing
   private static let exceptions: [String] = [
     "Sources/Ledger/LedgerDatabase.swift",
     "Sources/Ledger/LedgerSchema.swift",
-    "Sources/Reconciliation/HTMLReport+Script.swift",
-    "Sources/Reconciliation/HTMLReport+Style.swift",
+    "Sources/Reports/HTML/HTMLReport+Script.swift",
+    "Sources/Reports/HTML/HTMLReport+Style.swift",
     "Sources/Review/ReviewPage+Script.swift",
     "Sources/Review/ReviewPage+Style.swift",
   ]
