@@ -73,7 +73,7 @@ import Testing
       (DecisionRequest(edit: 99, .whole(.device)), "edit 99: no edit has this number"),
       (
         DecisionRequest(edit: 1, .fields(["Description": .text("ours")], rest: nil)),
-        "Phone may have changed on both sides: add --set Phone=VALUE, or --take SIDE"
+        "Phone also differs: add --set Phone=VALUE, or --take SIDE"
       ),
       (
         DecisionRequest(edit: 1, .fields(["Rating": .text("Hot")], rest: nil)),

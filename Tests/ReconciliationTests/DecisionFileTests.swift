@@ -278,7 +278,7 @@ struct DecisionFileTests {
       decision(["Name": .server, "Phone": .device])
         == "the value of Name for server is unknown; enter a value")
     #expect(decision(["Fax": .text("1")]).hasPrefix("Fax is not sent by the sync up of accounts"))
-    #expect(decision(["Seats": .text("6")]).hasPrefix("Phone may have changed on both sides"))
+    #expect(decision(["Seats": .text("6")]).hasPrefix("Phone also differs"))
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
   }
 

@@ -141,7 +141,7 @@ package struct DecisionRequest: Sendable, Hashable {
     if rest == nil, !open.isEmpty {
       let names = open.sorted().joined(separator: ", ")
       throw refusal(
-        "\(names) may have changed on both sides: add --set \(open.min() ?? "FIELD")=VALUE, or --take SIDE for the other "
+        "\(names) also differs: add --set \(open.min() ?? "FIELD")=VALUE, or --take SIDE for the other "
           + "fields")
     }
     var values = JSONObject()
