@@ -6,6 +6,10 @@ extension BrokenConfiguration {
       #"pipeline.json:9:14: org.login.key: a secret cannot be written in the file; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
       .pipeline(#"{"file": "jwt.key"}"#, #""-----BEGIN PRIVATE KEY-----""#)),
     .init(
+      "a secret's file without an object",
+      #"pipeline.json:9:14: org.login.key: the file of a secret is named in an object; write {"file": "store.json"}"#,
+      .pipeline(#"{"file": "jwt.key"}"#, #""store.json""#)),
+    .init(
       "a secret with two places",
       #"pipeline.json:9:14: org.login.key: this names two sources for one secret; write {"env": "NAME"}, {"file": "PATH"}, {"credential": "NAME"} or {"command": ["PROGRAM", "ARGUMENT"]}"#,
       .pipeline(#"{"file": "jwt.key"}"#, #"{"file": "jwt.key", "env": "KEY"}"#)),
@@ -107,7 +111,7 @@ extension BrokenConfiguration {
       .pipeline(#"["down"]"#, #"["down", "up"]"#)),
     .init(
       "a global store whose edits no user can send",
-      #"pipeline.json:20:20: stores[0].reconcile: a global store belongs to no user, so no user can send its edits; write "reconcile": [], or "sendAs": "integration" in the section reconcile"#,
+      #"pipeline.json:20:20: stores[0].reconcile: a global store belongs to no user, so no user can send its edits; write "reconcile": [] in this store, or "sendAs": "integration" in the pipeline's section "reconcile""#,
       .pipeline(#""schema""#, "\"scope\": \"global\",\n      \"schema\"")),
     .init(
       "a global store whose edits anybody could have sent",

@@ -22,7 +22,7 @@ extension BrokenConfiguration {
       "a comment", #"pipeline.json:2:16: JSON has no comments; remove the comment"#,
       .pipeline(#""format": 1,"#, #""format": 1, // the first"#)),
     .init(
-      "single quotes", #"pipeline.json:3:11: JSON has no single quotes (' and '); write "first""#,
+      "single quotes", #"pipeline.json:3:11: a string in JSON needs double quotes; write "first""#,
       .pipeline(#""name": "first""#, #""name": 'first'"#)),
     .init(
       "a name without quotes", #"pipeline.json:3:3: this name has no quotes; write "name""#,
