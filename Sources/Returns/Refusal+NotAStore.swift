@@ -7,12 +7,15 @@ extension Refusal {
   static func notADatabase(_ name: String) -> Refusal {
     Refusal(
       .notADatabase, "\(name) is not an SQLite file; it is damaged, or encrypted",
-      fix: "have the device send a plain export of the store, or one sealed with the pipeline's passphrase")
+      fix:
+        "have the device send a plain export of the store, or one sealed with the pipeline's passphrase"
+    )
   }
 
   /// It has no bytes.
   static func empty(_ name: String) -> Refusal {
-    Refusal(.notADatabase, "\(name) is empty (0 bytes); its upload may have been cut off", fix: sendAgain)
+    Refusal(
+      .notADatabase, "\(name) is empty (0 bytes); its upload may have been cut off", fix: sendAgain)
   }
 
   /// The file is a database, but lacks something that every SmartStore has, or contains something

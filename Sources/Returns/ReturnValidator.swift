@@ -112,7 +112,9 @@ package struct ReturnValidator: Sendable {
       throw Refusal(
         .notAccepted,
         "\(taken.name) is a \(taken.kind.rawValue), which this pipeline does not accept",
-        fix: "have the device send the other kind, or add this kind to inbox.accept in the pipeline file")
+        fix:
+          "have the device send the other kind, or add this kind to inbox.accept in the pipeline file"
+      )
     }
     let most = taken.kind.mostBytes(expected.fileBytes)
     guard try Files.size(of: taken.path) <= most else {
@@ -121,7 +123,8 @@ package struct ReturnValidator: Sendable {
     if let fault = taken.fault {
       throw Refusal(
         fault.hasPrefix(taken.name + "-wal") ? .log : .journal, fault,
-        fix: "have the device send its store again, with its -wal if it has one, each as a plain file")
+        fix:
+          "have the device send its store again, with its -wal if it has one, each as a plain file")
     }
     try Files.makeDirectory(workDirectory)
     switch taken.kind {

@@ -76,7 +76,8 @@ private func outcome(_ line: String) async throws -> String {
         #"planner: the command must come before "--json" (write planner prime --json)"#,
       "--jobs 2 org serve --port 1":
         #"planner: the command must come before "--jobs" (write planner org serve --jobs 2 --port 1)"#,
-      "--json": #"planner: the command must come before "--json" (planner help lists the commands)"#,
+      "--json":
+        #"planner: the command must come before "--json" (planner help lists the commands)"#,
       "completion": "planner completion: SHELL is missing: one of bash, zsh, fish",
       "completion fihs":
         #"planner completion: SHELL cannot be "fihs": it must be one of bash, zsh, fish "#

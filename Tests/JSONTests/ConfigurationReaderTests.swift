@@ -96,10 +96,11 @@ import Testing
     #expect(said == [])
   }
 
-  @Test(arguments: [
-    (#"{"names": {"a": 1}}"#, 1), (#"{"names": {}}"#, nil),
-    (#"{"names": {"b": {"a": 1}, "c": {}}}"#, nil),
-  ] as [(String, Int?)])
+  @Test(
+    arguments: [
+      (#"{"names": {"a": 1}}"#, 1), (#"{"names": {}}"#, nil),
+      (#"{"names": {"b": {"a": 1}, "c": {}}}"#, nil),
+    ] as [(String, Int?)])
   func `a single element without brackets is reported, and read anyway`(
     _ text: String, _ count: Int?
   ) throws {

@@ -70,7 +70,8 @@ struct DecisionRuleTests {
 
   /// The decisions that carry out what the words of an advice suggest.
   private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
-    ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]), ("recreate", [.device]),
+    ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]),
+    ("recreate", [.device]),
     ("another value", [.set]), ("name the record", [.record]), ("leave it deleted", [.server]),
     ("discard", [.discard, .server]), ("compare", [.device, .server]),
     ("which device is right", [.device]), ("which one counts", [.record]),

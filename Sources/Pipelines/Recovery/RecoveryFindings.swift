@@ -61,7 +61,8 @@ package struct RecoveryFindings: Sendable, Hashable {
   /// Returns the messages for the operator, including the next steps.
   package func lines(_ pipeline: String, isDone: Bool) -> [String] {
     var lines = [
-      ledger.words + (known.map { "; its last run with the org was at \(Dates.utcSeconds($0))" } ?? "")
+      ledger.words
+        + (known.map { "; its last run with the org was at \(Dates.utcSeconds($0))" } ?? "")
     ]
     if let aside { lines.append("the old one is kept as \(aside)") }
     lines.append(
@@ -75,7 +76,8 @@ package struct RecoveryFindings: Sendable, Hashable {
     if waiting > 0 {
       lines.append(
         "\(CountText.of(waiting, "open edit")) may have been sent"
-          + (known.map { " since \(Dates.utcSeconds($0))" } ?? "") + ": the next run looks in the org first"
+          + (known.map { " since \(Dates.utcSeconds($0))" } ?? "")
+          + ": the next run looks in the org first"
       )
     }
     if !releasable.isEmpty {

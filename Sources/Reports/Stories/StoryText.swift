@@ -55,7 +55,8 @@ package enum StoryText {
         switch decision.fate {
         case "done": "applied"
         case "moved": "has to be decided again, because the org's values had changed"
-        case "withdrawn": isReplaced(event, in: story) ? "replaced by a later decision" : "no longer needed"
+        case "withdrawn":
+          isReplaced(event, in: story) ? "replaced by a later decision" : "no longer needed"
         default: "pending until the next reconcile"
         }
       return "\(decision.by) decided on \(edit): \(option(decision, options)); \(became)"

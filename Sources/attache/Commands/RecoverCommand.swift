@@ -21,7 +21,8 @@ struct RecoverCommand: Command {
       "attache recover field-service --from /mnt/backups/field-service-20260131T050000Z.backup.tar.zst",
       "on another machine"),
     Note(
-      "attache recover field-service --restored", "after the whole data directory was restored or cloned"
+      "attache recover field-service --restored",
+      "after the whole data directory was restored or cloned"
     ),
     Note("attache recover field-service --new-org", "after the sandbox was refreshed"),
   ]
@@ -30,7 +31,8 @@ struct RecoverCommand: Command {
       .pipeline(\.pipeline),
       .option("from", "FILE", "restore this backup; there must be no data directory yet", \.backup),
       .flag(
-        "restored", "the whole data directory, with its ledger, is a copy from a backup or another machine",
+        "restored",
+        "the whole data directory, with its ledger, is a copy from a backup or another machine",
         \.restored),
       .flag("new-org", "the pipeline's org has been replaced", \.newOrg),
       .flag("dry-run", short: "n", "show the findings without changing anything", \.dryRun),

@@ -18,7 +18,8 @@ struct RunCommand: Command {
       .user("USERNAME", "prime and pack only this user's snapshot", \.users),
       .maxDeletes(\.maxDeletes),
       .option(
-        "confirm", "DIGEST", "send the changes that reconcile.maxChanges holds; the run prints DIGEST",
+        "confirm", "DIGEST",
+        "send the changes that reconcile.maxChanges holds; the run prints DIGEST",
         \.confirm),
       .deadline(\.deadline),
       .option(

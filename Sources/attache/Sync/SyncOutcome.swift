@@ -33,7 +33,8 @@ struct SyncOutcome: Sendable {
       add(report.written, "written")
       add(report.unchanged, "unchanged")
       add(report.skipped.values.reduce(0) { $0 + $1.count }, "not overwritten (unsent changes)")
-      add(report.overwritten.values.reduce(0) { $0 + $1.count }, "overwritten (unsent changes lost)")
+      add(
+        report.overwritten.values.reduce(0) { $0 + $1.count }, "overwritten (unsent changes lost)")
       add(report.unreadable.values.reduce(0) { $0 + $1.count }, "not readable")
       add(ghosts ?? 0, "removed")
     } else {
