@@ -1,4 +1,3 @@
-import Foundation
 import JSON
 import Ledger
 import LocalOrg
@@ -31,8 +30,7 @@ import Testing
     }
     try world.handBack(device, as: "ada.sqlite")
     world.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: afterCommit))
-    let lost = try await world.run(.ingest, .reconcile)
-    #expect(lost.verdicts == [.unconfirmed: contacts.count])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: contacts.count])
   }
 
   /// The contacts with a name, including deleted ones.

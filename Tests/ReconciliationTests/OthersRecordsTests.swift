@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import LocalOrg
 import MobileSync
 import Reconciliation
 import Testing
@@ -32,9 +30,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a discarded create leaves another record with its external ID`(_ mode: MergeMode)
-    async throws
-  {
+  func `a discarded create leaves another's record by external ID`(_ mode: MergeMode) async throws {
     visits(mode)
     let outcome = day.org.create(
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
@@ -129,8 +125,7 @@ struct OthersRecordsTests {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made]) == "not attempted 1")
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     day.options.maxChanges.perSnapshot = 5000
@@ -142,8 +137,7 @@ struct OthersRecordsTests {
   @Test(arguments: [true, false])
   func `a create from a backup that was already sent is not new`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], handback: 1, witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     try day.handBack([made], install: isSamePhone ? nil : "another", handback: 1)
@@ -154,12 +148,9 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `an older copy does not recreate a record that a device has sent`(_ isSamePhone: Bool)
-    async throws
-  {
+  func `an older copy does not recreate a record already sent`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     var edit = try day.edited(account: id, ["Phone": "2"])
     edit.row = made.row
     edit.created = isSamePhone ? made.created : made.created + 1
@@ -168,8 +159,7 @@ struct OthersRecordsTests {
     // An app that does not count its returns.
     #expect(try await day.verdicts([edit], install: nil) == "updated 1")
     try day.handBack([made], install: nil)
-    #expect(
-      day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
+    #expect(day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
@@ -182,8 +172,7 @@ struct OthersRecordsTests {
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
     day.options.maxChanges.perSnapshot = most
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     var edit = try day.edited(account: id, ["Phone": "2"])
     (edit.row, edit.created, edit.base) = (made.row, made.created, nil)
     edit.lastModified = made.lastModified + 5
@@ -213,8 +202,7 @@ struct OthersRecordsTests {
     try day.handBack([edit], handback: 2)
     // From a backup, the device has sent the row again, by its external ID.
     try day.handBack([], handback: isRestored ? 2 : 3, witnesses: [edit.clean(as: id)])
-    let summary = try await day.run()
-    #expect(summary.verdicts[.updated] == (isRestored ? 1 : nil))
+    #expect(try await day.run().verdicts[.updated] == (isRestored ? 1 : nil))
     #expect(try day.record("Account", id)["Phone"] == (isRestored ? "2" : "1"))
     #expect(try day.state.unsettledEdits().isEmpty)
   }
@@ -326,9 +314,7 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices each sent is reported as a duplicate`()
-    async throws
-  {
+  @Test func `a new record that two devices each sent is reported as a duplicate`() async throws {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.account("local_1", ["Name": .string(long)])
@@ -345,9 +331,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `edits before a duplicate is decided go into the chosen record`(
-    _ takesOurs: Bool
-  ) async throws {
+  func `edits made before a decision go into the chosen record`(_ takesOurs: Bool) async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")

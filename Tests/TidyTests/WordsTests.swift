@@ -85,9 +85,7 @@ import Testing
   ]
 
   /// Files that quote the words.
-  private static let quoting = [
-    "docs/dev/style.md", "Tests/TidyTests/WordsTests.swift",
-  ]
+  private static let quoting = ["docs/dev/style.md", "Tests/TidyTests/WordsTests.swift"]
 
   /// Files and folders that are not clean yet.
   ///
