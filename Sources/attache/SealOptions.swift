@@ -22,7 +22,7 @@ struct SealOptions: Sendable {
         \.iterations),
       .option(
         "salt", "HEX",
-        "for a store with a plain header: the salt that store seal printed, 32 hexadecimal digits",
+        "for a store with a plain header: its salt, 32 hexadecimal digits, as store seal prints it",
         \.salt),
     ]
   }
