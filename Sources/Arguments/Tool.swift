@@ -86,7 +86,13 @@ package struct Tool<Context: CommandContext>: Sendable {
       }
       throw UsageError(
         "the command must come before \"\(first)\"",
-        hint: "\(description.name) help lists the commands", command: description.name)
+        hint: description.inOrder(words).map { "write \($0)" }
+          ?? "\(description.name) help lists the commands", command: description.name)
+    }
+    if words.count > 1, ["--help", "-h"].contains(words[1]),
+      let page = description.groupHelp(first)
+    {
+      return .answer(page)
     }
     let command = try description.command(calledBy: words)
     let rest = Array(words.dropFirst(command.words.count))

@@ -1,3 +1,5 @@
+import System
+
 /// The description of a program as plain values.
 package struct ToolDescription: Sendable {
   package let name: String
@@ -101,13 +103,27 @@ package struct ToolDescription: Sendable {
       return words.isEmpty ? manual : manual(for: try self.command(exactly: words))
     default:
       guard let first = words.first else { return help }
-      if words.count == 1, self.command(named: first) == nil,
-        groups.contains(where: { $0.name == first })
-      {
-        return help(forGroup: first)
-      }
+      if words.count == 1, let page = groupHelp(first) { return page }
       return help(for: try self.command(exactly: words))
     }
+  }
+
+  /// The page of the group with this name; nil if there is no such group, or if a command has the
+  /// name.
+  func groupHelp(_ name: String) -> String? {
+    let isGroup = command(named: name) == nil && groups.contains { $0.name == name }
+    return isGroup ? help(forGroup: name) : nil
+  }
+
+  /// Returns the command line with the command before its options; nil if the words call none.
+  func inOrder(_ words: [String]) -> String? {
+    for start in words.indices where !words[start].hasPrefix("-") {
+      let called = Array(words[start...])
+      guard let command = try? command(calledBy: called) else { continue }
+      let rest = words[..<start] + called.dropFirst(command.words.count)
+      return ([name] + command.words + rest.map(ShellWord.quoted)).joined(separator: " ")
+    }
+    return nil
   }
 
   private func command(exactly words: [String]) throws(UsageError) -> CommandDescription {

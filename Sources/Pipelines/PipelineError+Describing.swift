@@ -147,8 +147,8 @@ extension PipelineError {
     let status = [error.status.map(String.init), error.code].compactMap { $0 }
     let answer = status.isEmpty ? "" : " (\(status.joined(separator: " ")))"
     self.init(
-      kind, code, Self.sentence(error.kind), location: error.request + answer,
-      reason: error.message, fix: fix)
+      kind, code, Self.sentence(error), location: error.request + answer,
+      reason: error.kind == .configuration ? nil : error.message, fix: fix)
     address = error.address
   }
 
@@ -192,8 +192,8 @@ extension PipelineError {
   package static let goesOnText = "run it again to resume it"
   private static let stoppedText = "the run was interrupted"
 
-  private static func sentence(_ kind: OrgError.Kind) -> String {
-    switch kind {
+  private static func sentence(_ error: OrgError) -> String {
+    switch error.kind {
     case .unreachable: "the org is unreachable"
     case .timeout: "the org did not answer in time"
     case .authentication: "the org refused the login"
@@ -201,7 +201,8 @@ extension PipelineError {
     case .permission: "the org refused a permission"
     case .limit: "a request limit is reached"
     case .cancelled: stoppedText
-    case .configuration: "the configuration does not allow a request to the org"
+    // No request was sent, so attache itself found the fault.
+    case .configuration: error.message
     case .refused: "the org refused the request"
     case .notFound: "the org does not know the requested resource"
     case .invalidResponse: "the answer is not one of an org"

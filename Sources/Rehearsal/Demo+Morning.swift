@@ -81,7 +81,7 @@ extension Demo {
     }
     let document: JSONValue = ["format": 1, "decisions": .array(list)]
     try DurableFile.write(document.bytes(pretty: true, sortedKeys: false), to: path)
-    say(keepsOpen ? "One is decided by a file:" : "Two are decided by a file:")
+    say(keepsOpen ? "One was decided by a file, with:" : "Two were decided by a file, with:")
     say("  attache decide \(pipeline.called) --file \(ShellWord.quoted(path))")
     for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }
     let entered = try decisions.enter(try DecisionFile.read(path: path), by: "operator")
@@ -102,6 +102,9 @@ extension Demo {
     say("  done/                      the returned stores, as they came")
     say("and the org, the phones and the pipeline file in \(places.scratch).")
     say("Show the state of the pipeline: attache status \(pipeline.called)")
+    if !keepsOpen {
+      say("The org has stopped. To try the commands on open edits: attache demo --keep-open")
+    }
     say("Remove everything:")
     say("  rm -r \(ShellWord.quoted(data.path)) \(ShellWord.quoted(places.scratch))")
   }
@@ -133,7 +136,7 @@ extension Demo {
   private mutating func decideByCommand(
     _ edits: [ReportEdit], _ decisions: PipelineDecisions, _ pipeline: Pipeline
   ) throws {
-    say("Two are decided by one command each:")
+    say("Two were decided by one command each, with:")
     for edit in edits {
       let (choice, option): (DecisionRequest.Choice, String) =
         edit.verdict == .failed
@@ -153,7 +156,7 @@ extension Demo {
     _ edits: [ReportEdit], _ pipeline: Pipeline, _ org: DemoOrg
   ) async throws {
     say(
-      "Two are the two sides of one device conflict, decided side by side on the review page:"
+      "Two are the sides of one device conflict, and were decided on the review page, with:"
     )
     say("  attache review \(pipeline.called)")
     let server = try ReviewServer(
@@ -172,8 +175,8 @@ extension Demo {
     let plan = try await visit.work("plan", body)["planned"]?.array ?? []
     for planned in plan {
       say(
-        "      edit \(planned["edit"]?.int ?? 0): "
-          + "\(planned["action"]?.string ?? "nothing is sent") → "
+        "      edit \(planned["edit"]?.int ?? 0): plan: "
+          + "\(planned["action"]?.string ?? "nothing is sent"); expected verdict: "
           + (planned["verdict"]?.string ?? ""))
     }
     let decided = try await visit.post("decide", body)["decided"]?.int ?? 0

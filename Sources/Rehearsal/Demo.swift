@@ -246,10 +246,8 @@ package struct Demo {
       let expected = try changes.count(
         for: snapshot.username, held: held[snapshot.id] ?? [])
       say(
-        "  \(snapshot.username): fetched \(fetched) of "
-          + CountText.of(expected.fetched, "new or changed record")
-          + ", removed \(removed) of "
-          + "\(CountText.of(expected.removed, "record")) no longer assigned")
+        "  \(snapshot.username): \(CountText.of(fetched, "record")) fetched (new or changed in the org: "
+          + "\(expected.fetched)), \(removed) removed (no longer assigned: \(expected.removed))")
       expect(
         fetched == expected.fetched,
         "\(snapshot.username): \(CountText.of(fetched, "record", "was", "were")) fetched")

@@ -1,15 +1,21 @@
 /// The refusals of files that are not stores, or cannot be opened.
 extension Refusal {
+  /// The fix for a file that arrived incomplete or damaged.
+  static let sendAgain = "have the device send its store again"
+
   /// The file does not start like an SQLite file.
   static func notADatabase(_ name: String) -> Refusal {
     Refusal(
       .notADatabase, "\(name) is not an SQLite file; it is damaged, or encrypted",
-      fix: "return a plain export of the store, or one sealed with the pipeline's passphrase")
+      fix:
+        "have the device send a plain export of the store, or one sealed with the pipeline's passphrase"
+    )
   }
 
   /// It has no bytes.
   static func empty(_ name: String) -> Refusal {
-    Refusal(.notADatabase, "\(name) is empty: upload cut off", fix: "return the store again")
+    Refusal(
+      .notADatabase, "\(name) is empty (0 bytes); its upload may have been cut off", fix: sendAgain)
   }
 
   /// The file is a database, but lacks something that every SmartStore has, or contains something
@@ -17,7 +23,7 @@ extension Refusal {
   static func notAStore(_ name: String, _ reason: String) -> Refusal {
     Refusal(
       .notAStore, "\(name) is not a SmartStore as the SDK creates it: \(reason)",
-      fix: "return the store file itself; soups may be added, other tables may not")
+      fix: "have the device send the store file itself; soups may be added, other tables may not")
   }
 
   /// The file looks sealed, and the pipeline's passphrase does not open it.
@@ -27,7 +33,7 @@ extension Refusal {
       "\(name) does not open with the pipeline's passphrase: it is sealed with another key, or is not a "
         + "store",
       fix:
-        "export it plain or with the pipeline's passphrase (inbox.passphrase), and return it again; if the "
+        "have the device export it plain or with the pipeline's passphrase (inbox.passphrase), and send it again; if the "
         + "passphrase was changed, write the former one as inbox.passphrase, and then run "
         + "attache returns release PIPELINE NAME"
     )
@@ -40,7 +46,7 @@ extension Refusal {
 
   /// The content cannot be that of a store; `words` give the reason.
   static func unsound(_ name: String, _ words: String) -> Refusal {
-    Refusal(.damaged, "\(name) \(words)", fix: "return the store again")
+    Refusal(.damaged, "\(name) \(words)", fix: sendAgain)
   }
 
   /// The fix for a file that is too large.

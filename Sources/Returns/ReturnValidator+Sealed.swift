@@ -12,7 +12,9 @@ extension ReturnValidator {
     if Inbox.log(of: path) != nil {
       throw Refusal(
         .sealedLog, "\(name) is sealed and has a -wal, which cannot be merged",
-        fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, then return the store again")
+        fix:
+          "run PRAGMA wal_checkpoint(TRUNCATE) in the app, then have the device send its store again"
+      )
     }
     var key = first
     for one in expected.unsealing where try SQLCipherFile.opens(path, key: one) { key = one }

@@ -171,7 +171,7 @@ extension ReturnValidator {
     guard stamp.org == expected.org || isEarlier && expected.isRecovered else {
       throw Refusal(
         .otherOrg, "\(name) belongs to the organization \(stamp.org), not to \(expected.org)",
-        fix: "return it to a pipeline of that organization")
+        fix: "put it into the inbox of a pipeline of that organization")
     }
     guard stamp.pipeline == expected.pipeline else {
       throw Refusal(
@@ -188,14 +188,14 @@ extension ReturnValidator {
     }
     guard isEarlier || stamp.isGenuine(key: expected.key) else {
       throw Refusal(
-        .forgedStamp, "\(name) has a stamp that this pipeline did not issue",
-        fix: "check its source; another data directory has another stamp.key")
+        .forgedStamp, "\(name) has a stamp that was not made with this data directory's stamp.key",
+        fix: "check its source; if another data directory issued it, ingest it there (--data DIR)")
     }
     guard stamp.platform == platform else {
       throw Refusal(
         .otherPlatform,
         "\(name) has the layout of \(platform.rawValue) and the stamp of \(stamp.platform.rawValue)",
-        fix: "return the store that was issued to the device")
+        fix: "have the device send the store that it was issued")
     }
     if let users = expected.users, !users.contains(stamp.user) {
       throw Refusal(

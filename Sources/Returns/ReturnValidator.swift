@@ -112,7 +112,9 @@ package struct ReturnValidator: Sendable {
       throw Refusal(
         .notAccepted,
         "\(taken.name) is a \(taken.kind.rawValue), which this pipeline does not accept",
-        fix: "return the other kind, or add it to inbox.accept in the pipeline file")
+        fix:
+          "have the device send the other kind, or add this kind to inbox.accept in the pipeline file"
+      )
     }
     let most = taken.kind.mostBytes(expected.fileBytes)
     guard try Files.size(of: taken.path) <= most else {
@@ -121,7 +123,8 @@ package struct ReturnValidator: Sendable {
     if let fault = taken.fault {
       throw Refusal(
         fault.hasPrefix(taken.name + "-wal") ? .log : .journal, fault,
-        fix: "return the store again, with its -wal if it has one, each as a plain file")
+        fix:
+          "have the device send its store again, with its -wal if it has one, each as a plain file")
     }
     try Files.makeDirectory(workDirectory)
     switch taken.kind {
@@ -181,7 +184,7 @@ package struct ReturnValidator: Sendable {
     }
     guard let first = stores.first(where: { $0.scope == .user }) ?? stores.first else {
       throw Refusal(
-        .contents, "\(taken.name) contains no store", fix: "return the whole bundle")
+        .contents, "\(taken.name) contains no store", fix: "send the whole bundle")
     }
     return ValidatedReturn(
       sha256: taken.sha256, sourceName: taken.name, stamp: first.stamp,
@@ -201,12 +204,12 @@ package struct ReturnValidator: Sendable {
         fix: "raise inbox.limits in the pipeline file if it is genuine")
     } catch let error as ArchiveError where error.kind != .file {
       throw Refusal(
-        .archive, "\(taken.name): \(error.message)", fix: "return the bundle again")
+        .archive, "\(taken.name): \(error.message)", fix: "send the bundle again")
     } catch BundleError.notABundle(_, let reason) {
       throw Refusal(
         .notABundle, "\(taken.name) is not a bundle: \(reason)",
         fix:
-          "return the issued manifest.json, as the archive's first file, followed by the stores at its "
+          "send the issued manifest.json, as the archive's first file, followed by the stores at its "
           + "paths, or a bare store")
     } catch BundleError.newerFormat(_, let format) {
       throw Refusal(
@@ -215,7 +218,7 @@ package struct ReturnValidator: Sendable {
     } catch BundleError.damaged(_, let file, let reason) {
       throw Refusal(
         .contents, "\(taken.name): \(file) \(reason)",
-        fix: "return the issued manifest.json and the stores at its paths, nothing else")
+        fix: "send the issued manifest.json and the stores at its paths, nothing else")
     }
   }
 
@@ -233,14 +236,14 @@ package struct ReturnValidator: Sendable {
       throw Refusal(
         .contradiction,
         "\(name) has the stamp of the user \(stamp.user), and its manifest names the user \(user)",
-        fix: "return each store with the manifest that it was issued with, or bare")
+        fix: "send each store with the manifest that it was issued with, or bare")
     }
     guard isShared || isOfTheManifest, stamp.org == manifest.org,
       stamp.pipeline == manifest.pipeline, stamp.platform == manifest.platform
     else {
       throw Refusal(
         .contradiction, "\(name) has the stamp of a bundle other than its manifest",
-        fix: "return each store with the manifest it was issued with, or bare")
+        fix: "send each store with the manifest that it was issued with, or bare")
     }
   }
 
@@ -285,7 +288,7 @@ package struct ReturnValidator: Sendable {
       let names = tied.map(\.store.storeName).sorted().joined(separator: ", ")
       throw Refusal(
         .contradiction, "\(name) could be any of these stores: \(names)",
-        fix: "return the whole bundle, which identifies each store")
+        fix: "send the whole bundle, which identifies each store")
     }
     return asConfigured(best.store.scope, best.store.storeName)
   }

@@ -270,7 +270,8 @@ extension ReturnValidator {
   private func refusal(_ name: String, _ words: String) -> Refusal {
     Refusal(
       .log, "the -wal of \(name) \(words)",
-      fix: "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or return the store again with its "
+      fix:
+        "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or have the device send its store again with the "
         + "unchanged -wal")
   }
 }

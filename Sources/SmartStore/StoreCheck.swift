@@ -49,9 +49,9 @@ public struct StoreCheck: Sendable {
     try StoreError.mapping {
       try StoreFileHeader.checkFiles(of: path)
       if try StoreFileHeader.isOtherKind(path) {
-        return [Violation("file", StoreFileHeader.otherKind)]
+        return [Violation.ofFile(StoreFileHeader.otherKind)]
       }
-      if let words = Self.shortage(path) { return [Violation("file", words)] }
+      if let words = Self.shortage(path) { return [Violation.ofFile(words)] }
       let connection: Connection
       do {
         // The user waits for this one file, so elements of any size that an app may store are read.
@@ -59,13 +59,13 @@ public struct StoreCheck: Sendable {
           path,
           limits: .init(heapMiB: 1024, deadlineSeconds: deadlineSeconds, lengthBytes: 256 << 20))
       } catch let error as SQLiteError where error.isDamage {
-        return [Violation("file", error.explanation)]
+        return [Violation.ofFile(error.explanation)]
       }
       defer { connection.close() }
       do {
         return try Array(violations(of: connection).prefix(limit))
       } catch let error as SQLiteError where error.isDamage {
-        return [Violation("file", error.explanation)]
+        return [Violation.ofFile(error.explanation)]
       }
     }
   }
@@ -85,7 +85,7 @@ public struct StoreCheck: Sendable {
     do {
       found = try Store.platform(of: connection)
     } catch StoreError.notAStore(_, let reason) {
-      return [Violation("file", reason)]
+      return [Violation.ofFile(reason)]
     }
     let platform = platform ?? found
     var violations = try header(connection, platform, found)
@@ -94,7 +94,7 @@ public struct StoreCheck: Sendable {
     // If the schema is not SmartStore's, further checks would have no meaning.
     guard schema.violations.isEmpty else { return violations }
     let faults = try connection.quickCheck()
-    guard faults.isEmpty else { return violations + faults.map { Violation("file", $0) } }
+    guard faults.isEmpty else { return violations + faults.map { Violation.ofFile($0) } }
     let interrupted = Set(schema.interrupted.map(\.old.name))
     for alteration in schema.interrupted {
       let step = alteration.lastStep.status(on: platform)
@@ -176,21 +176,21 @@ public struct StoreCheck: Sendable {
     var violations: [Violation] = []
     if platform != found {
       violations.append(
-        Violation("file", "its layout is that of \(found.rawValue), not \(platform.rawValue)"))
+        Violation.ofFile("its layout is that of \(found.rawValue), not \(platform.rawValue)"))
     }
     if platform == .android, try connection.integer("PRAGMA user_version") != 3 {
-      violations.append(Violation("file", "user_version is not 3, so Android would not open it"))
+      violations.append(Violation.ofFile("user_version is not 3, so Android would not open it"))
     }
     if try connection.text("PRAGMA encoding") != "UTF-8" {
-      violations.append(Violation("file", "its text is not UTF-8"))
+      violations.append(Violation.ofFile("its text is not UTF-8"))
     }
     guard origin == .server else { return violations }
     if try connection.integer("PRAGMA page_size") != Int64(StorePages.size) {
-      violations.append(Violation("file", "its pages do not have \(StorePages.size) bytes"))
+      violations.append(Violation.ofFile("its pages do not have \(StorePages.size) bytes"))
     }
     if try connection.reservedBytes() != StorePages.reservedBytes {
       violations.append(
-        Violation("file", "its pages do not reserve \(StorePages.reservedBytes) bytes for sealing"))
+        Violation.ofFile("its pages do not reserve \(StorePages.reservedBytes) bytes for sealing"))
     }
     return violations
   }

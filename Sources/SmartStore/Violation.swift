@@ -16,6 +16,17 @@ public struct Violation: Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
+  /// The `table` of a fault of the whole file.
+  private static let file = "file"
+
+  /// Returns a fault of the whole file.
+  static func ofFile(_ message: String) -> Violation { Violation(file, message) }
+
+  /// The location, then the fault; a fault of the whole file follows `path`.
+  package func text(at path: String) -> String {
+    table == Self.file ? "\(path): \(message)" : description
+  }
+
   /// The location, then the fault.
   public var description: String {
     var place = table

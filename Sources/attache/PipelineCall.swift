@@ -261,7 +261,7 @@ enum SummaryText {
       let who = kind == .userSkipped ? skipped(summary.skipped) : ""
       lines.append("\(name(kind)): \(count)\(who)")
     }
-    for command in summary.confirm { lines.append("to send what a guard holds: \(command)") }
+    for command in summary.confirm { lines.append("to send the held changes: \(command)") }
     if let report = summary.report { lines.append("report: \(report)") }
     return lines
   }
@@ -285,7 +285,7 @@ enum SummaryText {
       parts = summary.findings.map(\.rawValue).sorted()
     }
     if parts.isEmpty { return nil }
-    var place = summary.confirm.map { "; to send what a guard holds: \($0)" }.joined()
+    var place = summary.confirm.map { "; to send the held changes: \($0)" }.joined()
     place += summary.report.map { "; report: \($0)" } ?? ""
     return "attache: \(summary.pipeline): \(parts.joined(separator: ", "))\(place)"
   }

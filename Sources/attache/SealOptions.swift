@@ -22,7 +22,7 @@ struct SealOptions: Sendable {
         \.iterations),
       .option(
         "salt", "HEX",
-        "the salt of a plain header, 32 hexadecimal digits, which the file does not contain",
+        "for a store with a plain header: its salt, 32 hexadecimal digits, as store seal prints it",
         \.salt),
     ]
   }

@@ -73,6 +73,10 @@ private func outcome(_ line: String) async throws -> String {
       "org sevre": #"planner: "org" has no command "sevre" (did you mean "serve"?)"#,
       "org dance": #"planner: "org" has no command "dance" (there are: serve)"#,
       "--json prime":
+        #"planner: the command must come before "--json" (write planner prime --json)"#,
+      "--jobs 2 org serve --port 1":
+        #"planner: the command must come before "--jobs" (write planner org serve --jobs 2 --port 1)"#,
+      "--json":
         #"planner: the command must come before "--json" (planner help lists the commands)"#,
       "completion": "planner completion: SHELL is missing: one of bash, zsh, fish",
       "completion fihs":
@@ -93,7 +97,8 @@ private func outcome(_ line: String) async throws -> String {
     ("prime -h --nonsense", "planner prime - prime snapshots from the org"),
     ("help prime", "planner prime - prime snapshots from the org"),
     ("help reconcile undo", "planner reconcile undo - take back a run's edits"),
-    ("help org", "planner org - connect an org"),
+    ("help org", "planner org - connect an org"), ("org --help", "planner org - connect an org"),
+    ("org -h", "planner org - connect an org"),
     ("help help", "planner help - explain a command"),
     ("completion --help", "planner completion - print a completion script for a shell"),
   ])

@@ -61,7 +61,7 @@ import Testing
       let refusal = try refusal(Array(whole.dropLast(cut)))
       #expect(refusal?.code == .damaged, "\(cut) bytes")
       #expect(refusal?.sentence.contains("is truncated in page \(whole.count / 4096)") == true)
-      #expect(refusal?.fix == "return the store again")
+      #expect(refusal?.fix == "have the device send its store again")
       // The check of the file itself reports the same.
       let path = directory.file("checked.db")
       try DurableFile.write(Array(whole.dropLast(cut)), to: path)

@@ -94,9 +94,16 @@ import Testing
     #expect(said == [])
   }
 
-  @Test func `a single element without brackets is reported, and read anyway`() throws {
-    let (value, said) = try read(#"{"names": {"a": 1}}"#) { $0.elements("names")?.count }
-    #expect(value == 1)
+  @Test(
+    arguments: [
+      (#"{"names": {"a": 1}}"#, 1), (#"{"names": {}}"#, nil),
+      (#"{"names": {"b": {"a": 1}, "c": {}}}"#, nil),
+    ] as [(String, Int?)])
+  func `a single element without brackets is reported, and read anyway`(
+    _ text: String, _ count: Int?
+  ) throws {
+    let (value, said) = try read(text) { $0.elements("names")?.count }
+    #expect(value == count)
     #expect(
       said == ["f:1:11: names: this must be an array, not an object; put it in brackets: [ … ]"])
   }

@@ -93,7 +93,8 @@ import Testing
     #expect(run.status == 0)
     #expect(
       run.messages.contains(
-        "commands use the file name, pipeline-minimal, but the data is stored in first/; give both the same name"
+        "commands use the file name, pipeline-minimal, but the data is stored in first/; "
+          + #"rename the file to first.json, or write "name": "pipeline-minimal""#
       ), "\(run.messages)")
   }
 

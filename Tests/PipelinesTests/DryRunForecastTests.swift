@@ -68,7 +68,10 @@ import Testing
     #expect(bytes > spent.bytes / 2 && bytes < spent.bytes * 2, "\(bytes) of \(spent.bytes)")
     let last = try #require(prime["last"])
     #expect(last["seconds"]?.double != nil)
-    #expect(summary.plan.contains { $0.hasPrefix("prime: last run ") && $0.contains(" s (run ") })
+    #expect(
+      summary.plan.contains {
+        $0.hasPrefix("prime: for comparison, the last run: ") && $0.contains(" s (run ")
+      })
   }
 
   @Test func `a user who was never primed makes the forecast a lower bound`() async throws {

@@ -176,6 +176,12 @@ import Testing
       let left = (try? FileManager.default.subpathsOfDirectory(atPath: place)) ?? []
       #expect(left.filter { $0.hasSuffix(".json") } == [], "\(words)")
     }
+    let bare = try await ProgramRun.blocking(
+      ["init", "field", "--in", place, "--target-org", "field", "--object", "Account"],
+      variables: world.variables, shell: #"PATH=/nonexistent exec "$@""#)
+    #expect(
+      bare.status == 4 && bare.messages.hasPrefix("attache: there is no `sf` command on the PATH"),
+      "\(bare.everything)")
     let wrong = try await initialise("Field Service", Self.jwt + ["--object", "Account"])
     #expect(wrong.status == 4 && wrong.messages.contains("field-service"), "\(wrong.everything)")
     let nested = try await initialise("field/service", Self.jwt + ["--object", "Account"])

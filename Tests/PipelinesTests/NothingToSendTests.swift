@@ -75,7 +75,7 @@ import Testing
     #expect(try scene.field("BillingCity", of: ids[0]) == "Bergen")
     #expect(try scene.field("BillingCity", of: ids[1]) == before)
     let advice = try #require(Verdict.notInFieldList.advice(allowing: []))
-    #expect(advice.contains("only after the device saves the record again"))
+    #expect(advice.contains("have the device save the record again"))
   }
 
   @Test func `edits of two devices that are both sent are still a device conflict`() async throws {

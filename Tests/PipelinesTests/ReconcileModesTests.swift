@@ -201,7 +201,7 @@ import Testing
     #expect(place < (try #require(page.firstRange(of: "id=\"edit-")?.lowerBound ?? page.endIndex)))
     let named = command.replacing(called, with: world.called)
     let held = try await world.program(["reconcile"], [])
-    #expect(held.output.contains("to send what a guard holds: \(named)"))
+    #expect(held.output.contains("to send the held changes: \(named)"))
     #expect(try await world.program(["reconcile"], ["--quiet"]).everything.contains(named))
     // A run of some edits has not examined the others.
     #expect(try await world.run(.reconcile) { $0.only = [4] }.waiting[.changesHeld] == 1)

@@ -108,7 +108,7 @@ import Testing
     for _ in 0..<2 {
       let outcome = try scene.sync("--all")
       #expect(outcome.status == 3, "\(outcome.error)")
-      #expect(outcome.output.contains("1 left as changed here"), "\(outcome.output)")
+      #expect(outcome.output.contains("1 not overwritten (unsent changes)"), "\(outcome.output)")
       #expect(try scene.dirty("contacts").compactMap { $0["LastName"]?.string } == ["here"])
     }
     #expect(try scene.elements("contacts").compactMap { $0["LastName"]?.string }.contains("other"))

@@ -68,7 +68,8 @@ struct DecisionRuleTests {
 
   /// The decisions that carry out what the words of an advice suggest.
   private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
-    ("and retry", [.retry]), ("send it", [.device]), ("recreate", [.device]),
+    ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]),
+    ("recreate", [.device]),
     ("another value", [.set]), ("name the record", [.record]), ("leave it deleted", [.server]),
     ("discard", [.discard, .server]), ("compare", [.device, .server]),
     ("right device's edit", [.device]), ("each other edit", [.server, .discard]),
@@ -148,11 +149,11 @@ struct DecisionRuleTests {
     }
     #expect(
       step(7, (.update, true))
-        == "Fix the reported error and retry, send another value, or discard the edit: "
+        == "Send another value, retry after fixing the reported error, or discard the edit: "
         + "attache decide demo 7 followed by one of: --set FIELD=VALUE, --retry, --discard.")
     #expect(
       step(8, (.delete, true))
-        == "Fix the reported error and retry, or discard the edit: "
+        == "Retry after fixing the reported error, or discard the edit: "
         + "attache decide demo 8 followed by one of: --retry, --discard.")
     #expect(
       step(nil, (.update, true), (.delete, true))?.hasSuffix(

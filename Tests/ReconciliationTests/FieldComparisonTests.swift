@@ -41,6 +41,7 @@ struct FieldComparisonTests {
     let facts = facts(device: Self.device, issued: Self.issued, server: Self.both)
     #expect(detail(facts).fields.map(\.name) == ["A", "B"])
     #expect(detail(facts).fields.last?.server == "office")
+    #expect(detail(facts).fields.map(\.isOnlyOrgChange) == [false, true])
   }
 
   @Test func `an edit sent with its own fields only overwrites nothing else`() {

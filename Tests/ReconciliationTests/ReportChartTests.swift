@@ -58,7 +58,7 @@ import Testing
     try HTMLReport.write(model, to: directory.path, .init())
     let text = String(decoding: try Files.read(directory.file("report.html")), as: UTF8.self)
     #expect(text.ranges(of: "attache decide demo EDIT</code> followed by ").count == 2)
-    #expect(text.contains("Fix the reported error and retry, send another value, or discard"))
+    #expect(text.contains("Send another value, retry after fixing the reported error, or discard"))
     #expect(!text.contains("--match-record") && !text.contains("name the record"))
   }
 

@@ -118,8 +118,10 @@ package struct ConfigurationObject {
     guard let value = self[name] else { return nil }
     guard let elements = value.array else {
       reader.wrongType(value, "an array", "put it in brackets: [ … ]")
-      // A single element without brackets is read as a list of one, to find its other problems.
-      return value.members == nil ? nil : [value]
+      // A single element without brackets is read as a list of one, to find its other problems. An
+      // object of objects, or an empty one, is not an element but a list in the wrong form.
+      let isElement = value.members?.contains { $0.value.members == nil } ?? false
+      return isElement ? [value] : nil
     }
     return elements
   }

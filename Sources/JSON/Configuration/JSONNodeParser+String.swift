@@ -83,7 +83,7 @@ extension JSONNodeParser {
   ) {
     let mend = "write \(JSONText.quoted(text))"
     if quote == .single {
-      report("JSON has no single quotes (\(open) and \(close))", mend, at: start)
+      report("a string in JSON needs double quotes", mend, at: start)
     } else if quote == .typographic || mixed {
       report("these are typographic quotes (\(open) and \(close))", mend, at: start)
     }

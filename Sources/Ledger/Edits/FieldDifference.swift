@@ -14,6 +14,11 @@ package struct FieldDifference: Sendable, Hashable {
   /// Whether the device and the org changed the field to different values.
   package var isConflicting: Bool
 
+  /// Whether only the org changed the field: the device has the value that it was issued.
+  package var isOnlyOrgChange: Bool {
+    base != nil && base == device && server != nil && server != base && !isConflicting
+  }
+
   /// The value to send if the field is sent: an operator's value takes precedence over the
   /// device's.
   package var sent: JSONValue? { entered ?? device }

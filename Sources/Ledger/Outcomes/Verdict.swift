@@ -144,22 +144,22 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
       "The reason names the fields that stay: change them in the org by hand if they must be undone"
     case .notUndone: "Read the reason, and change in the org by hand what must still be undone"
     case .notInFieldList:
-      "If the field should be sent, add it to the field list of the sync up; later edits will then include the "
-        + "field, and this edit is sent only after the device saves the record again"
+      "This edit is not sent. If the field should be sent, add it to the field list of the sync up, and have the "
+        + "device save the record again"
     case .conflict: "Compare the values and decide"
     case .deviceConflict:
       "Send the right device's edit with --take device, and decide each other edit with "
         + [Decision.Kind.server, .discard].filter(kinds.contains).map(\.option)
         .joined(separator: " or ")
     case .duplicateCreated:
-      "Merge the two records in the org (both IDs are listed), then decide which one counts"
+      "Merge the two records in the org (decide --list shows both IDs), then decide which one counts"
     case .deletedOnServer:
       Self.choice(
-        kinds, (.retry, "restore the record from the recycle bin and retry"),
-        (.device, "recreate it"), (.server, "leave it deleted"))
+        kinds, (.device, "recreate the record"), (.server, "leave it deleted"),
+        (.retry, "retry after restoring it from the recycle bin"))
     case .mergedOnServer:
       Self.choice(
-        kinds, (.device, "send it into the merge survivor (its ID is listed)"),
+        kinds, (.device, "send it into the merge survivor (decide --list shows its ID)"),
         (.server, "discard it"))
     case .notVisible: "Share the record with the user and retry, or discard the edit"
     case .blocked: "Fix the record that it refers to, and the next run retries it; or discard it"
@@ -168,8 +168,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     case .notConfigured: "Add a sync up for it to the pipeline file, and retry"
     case .failed:
       Self.choice(
-        kinds, (.retry, "fix the reported error and retry"), (.set, "send another value"),
-        (.record, "name the record that the org already has"), (.discard, "discard the edit"))
+        kinds, (.set, "send another value"), (.record, "name the record that the org already has"),
+        (.retry, "retry after fixing the reported error"), (.discard, "discard the edit"))
     case .notAttempted:
       "The next run retries it; if reconcile.maxChanges holds it, confirm the changes with --confirm, or decide"
     case .unconfirmed:
@@ -177,7 +177,8 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
     }
   }
 
-  /// The given decisions as one sentence: "Recreate it, or leave it deleted"; nil if there are none.
+  /// The given decisions as one sentence, in the order in which `DecisionRule` lists their options:
+  /// "Recreate the record, or leave it deleted"; nil if there are none.
   private static func choice(
     _ kinds: [Decision.Kind], _ ways: (kind: Decision.Kind, words: String)...
   ) -> String? {

@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 extension SecretSource {
   static let keys = ["env", "file", "credential", "command"]
@@ -23,8 +24,15 @@ extension ConfigurationReader {
   ///
   /// File paths are relative to `directory`.
   func secret(_ node: JSONNode, in directory: String) -> SecretSource? {
-    if node.string != nil {
-      report(node, "a secret cannot be written in the file", "write \(SecretSource.forms)")
+    if let text = node.string {
+      let path = Self.join(directory, text)
+      if Files.exists(path), !Files.isDirectory(path) {
+        report(
+          node, "the file of a secret is named in an object",
+          "write {\"file\": \(JSONText.quoted(text))}")
+      } else {
+        report(node, "a secret cannot be written in the file", "write \(SecretSource.forms)")
+      }
       return nil
     }
     guard let object = object(node, known: SecretSource.keys, what: "a secret") else { return nil }

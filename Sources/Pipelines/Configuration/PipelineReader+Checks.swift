@@ -172,7 +172,8 @@ extension PipelineReader {
         reader.report(
           node["reconcile"] ?? node,
           "a global store belongs to no user, so no user can send its edits",
-          "write \"reconcile\": [], or \"sendAs\": \"integration\" in the section reconcile")
+          "write \"reconcile\": [] in this store, or \"sendAs\": \"integration\" in the pipeline's section \"reconcile\""
+        )
       } else if store.scope == .global, !store.reconcile.isEmpty, node["reconcile"] == nil {
         reader.report(
           node,

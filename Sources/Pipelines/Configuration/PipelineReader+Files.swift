@@ -114,7 +114,8 @@ extension PipelineReader {
     guard stem != pipeline.name else { return }
     notes.append(
       "\(pipeline.file): commands use the file name, \(stem), but the data is stored in "
-        + "\(pipeline.name)/; give both the same name")
+        + "\(pipeline.name)/; rename the file to \(pipeline.name).json, or write \"name\": \"\(stem)\""
+    )
   }
 
   /// Reports sync ups whose modification date field no sync down fetches.

@@ -12,7 +12,8 @@ package struct LyingReturn: Sendable {
     case arriving
     /// In the inbox, but no run takes it in its present form.
     case left
-    /// Taken, but not finished; the next run resumes it.
+    /// Out of the inbox, because it was released or its ingest was interrupted; the next ingest
+    /// validates it.
     case taken
     /// Refused.
     case quarantined
@@ -27,7 +28,7 @@ package struct LyingReturn: Sendable {
       case .waiting: "waiting for the next run"
       case .arriving: "still arriving"
       case .left: "left in the inbox"
-      case .taken: "taken and not finished"
+      case .taken: "to be validated by the next ingest"
       case .quarantined: "in quarantine"
       case .done: "done"
       case .discarded: "discarded"

@@ -35,7 +35,7 @@ extension ReturnReading {
           .contradiction,
           "\(name) has the stamp of the user \(stamp.user), and in soup \"\(soup.soup)\" records from generation "
             + "\(number) of the user \(owner) that are not in generation \(stamp.generation) of \(stamp.user)",
-          fix: "return the store with the stamp that it was issued with")
+          fix: "have the device send the store with the stamp that it was issued with")
       }
     } catch let error as SnapshotError where error.isDamage {
       // Cannot be checked without the issued records.

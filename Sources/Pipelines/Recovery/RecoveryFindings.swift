@@ -20,7 +20,7 @@ package struct RecoveryFindings: Sendable, Hashable {
     /// The message about the state.
     package var words: String {
       switch self {
-      case .sound: "the ledger exists, and nothing next to it is newer"
+      case .sound: "the ledger is as new as the bundles and the reports"
       case .behind: "the ledger is older than what was published or reported"
       case .backup: "the ledger is that of a backup"
       case .lost: "the ledger is missing; a new one replaces it"
@@ -61,7 +61,8 @@ package struct RecoveryFindings: Sendable, Hashable {
   /// Returns the messages for the operator, including the next steps.
   package func lines(_ pipeline: String, isDone: Bool) -> [String] {
     var lines = [
-      ledger.words + (known.map { "; it knows runs until \(Dates.utcSeconds($0))" } ?? "")
+      ledger.words
+        + (known.map { "; its last run with the org was at \(Dates.utcSeconds($0))" } ?? "")
     ]
     if let aside { lines.append("the old one is kept as \(aside)") }
     lines.append(
@@ -74,7 +75,9 @@ package struct RecoveryFindings: Sendable, Hashable {
     }
     if waiting > 0 {
       lines.append(
-        "\(CountText.of(waiting, "open edit")) may have been sent since: the org is asked first"
+        "\(CountText.of(waiting, "open edit")) may have been sent"
+          + (known.map { " since \(Dates.utcSeconds($0))" } ?? "")
+          + ": the next run looks in the org first"
       )
     }
     if !releasable.isEmpty {

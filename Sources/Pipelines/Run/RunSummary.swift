@@ -51,7 +51,7 @@ package struct RunSummary: Sendable {
   package var forecasts: [StageForecast] = []
   /// The findings that need review.
   package var findings: Set<RunFinding> = []
-  /// The commands that confirm what a guard holds.
+  /// The commands that send the held changes.
   package var confirm: [String] = []
   /// The files that were pruned.
   package var pruned = KeepPlan()

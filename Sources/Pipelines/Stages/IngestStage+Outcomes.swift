@@ -87,7 +87,7 @@ extension IngestStage {
       return .failure(
         Refusal(
           .failed, "\(name) cannot be read: \(words)",
-          fix: "return it again, and report it to the administrator if it is refused again"))
+          fix: "ingest it again, and report it to the administrator if it is refused again"))
     }
   }
 

@@ -45,7 +45,8 @@ package struct StageForecast: Sendable {
     var lines = ["\(name): \(isAtLeast ? "at least" : "about") \(parts.joined(separator: ", "))"]
     if let last {
       lines.append(
-        "\(name): last run \(last.cost.words), in \(last.cost.duration) (run \(last.run))")
+        "\(name): for comparison, the last run: \(last.cost.words), in \(last.cost.duration) (run \(last.run))"
+      )
     }
     return lines
   }

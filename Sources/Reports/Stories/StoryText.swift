@@ -36,7 +36,7 @@ package enum StoryText {
         : "generations \(generations.lowerBound) to \(generations.upperBound)"
       let filled = syncs.isEmpty ? "" : ", filled by " + syncs.joined(separator: ", ")
       return "issued to \(user) in \(number): soup \(soup)\(filled)"
-        + (modified.map { "; as of \($0)" } ?? "")
+        + (modified.map { "; the record's modification date: \($0)" } ?? "")
     case .carried(let generation, let platforms, let soup, let words):
       return "\(edit) was redelivered to \(user) in generation \(generation), "
         + "\(platforms.joined(separator: " and ")): soup \(soup)"
@@ -55,7 +55,8 @@ package enum StoryText {
         switch decision.fate {
         case "done": "applied"
         case "moved": "has to be decided again, because the org's values had changed"
-        case "withdrawn": "no longer needed"
+        case "withdrawn":
+          isReplaced(event, in: story) ? "replaced by a later decision" : "no longer needed"
         default: "pending until the next reconcile"
         }
       return "\(decision.by) decided on \(edit): \(option(decision, options)); \(became)"
@@ -66,6 +67,16 @@ package enum StoryText {
         detail.otherEdits.isEmpty
         ? "" : " (with edit \(detail.otherEdits.map(String.init).joined(separator: ", ")))"
       return "\(edit) has the verdict \(verdict.rawValue)\(others) in run \(run)\(words)"
+    }
+  }
+
+  /// Whether a later decision about the same edit follows in the story.
+  private static func isReplaced(_ event: RecordEvent, in story: RecordStory) -> Bool {
+    guard case .decided(let decision) = event.kind, decision.run == nil, let time = event.time
+    else { return false }
+    return story.events.contains { other in
+      guard case .decided = other.kind, other.edit == event.edit else { return false }
+      return (other.time ?? 0) > time
     }
   }
 
@@ -102,7 +113,7 @@ package enum StoryText {
     case .done:
       text += ": done"
       if let id = write.resultID, id != story.recordID { text += ", record \(id)" }
-      if let date = write.serverDate { text += "; the record's date was \(date) then" }
+      if let date = write.serverDate { text += "; its modification date after it: \(date)" }
       if write.wasInDoubt, !write.isPresumed { text += "; its answer was lost at first" }
     case .rejected:
       let words = self.words(write.message, story, options) ?? ""
@@ -147,6 +158,7 @@ package enum StoryText {
     }
     if field.server != nil {
       text += "; the org has " + value(field.server, of: field.name, options)
+      if field.isOnlyOrgChange { text += ", and only the org changed it" }
     }
     return text
   }

@@ -27,7 +27,8 @@ struct BundleVerifyCommand: Command {
       .option(
         "identity", "NAME", "the name that the key must have in FILE (default: any)", \.identity),
       .option(
-        "namespace", "NAME", "pack.sign.namespace (default: \(SignatureFile.namespace))",
+        "namespace", "NAME",
+        "the signature's namespace, as in pack.sign.namespace (default: \(SignatureFile.namespace))",
         \.namespace),
       .option(
         "signature", "SIG", "the signature (default: the bundle's name with .sig)",

@@ -11,8 +11,8 @@ struct CheckCommand: Command {
     All problems are listed at once, each with file, line, column, JSON path and suggested fix. A \
     pipeline without problems is printed with every default filled in. A table of users, \
     private keys and CA certificates are also validated. A missing file is a problem; with \
-    --offline-secrets, on a machine without the secrets, it is only a note. A file that you cannot read is a note, \
-    and so is a pipeline whose name differs from that of its file. With --notify, check sends a test message to \
+    --offline-secrets, on a machine without the secrets, it is only a note. A file that you cannot read \
+    is only a note, and so is a name that differs from the file's. With --notify, check sends a test message to \
     the targets in "notify", regardless of its "on", requests the heartbeat, and prints the answers.
     """
   static let examples = [

@@ -10,15 +10,16 @@ struct DecideCommand: Command {
   static let name = "decide"
   static let summary = "decide edits that a run left open"
   static let discussion = """
-    A decision applies to the org's values in the last report. If they have changed when it is \
+    A decision is based on the org's values in the last report. If they have changed when it is \
     applied, nothing is sent and a new decision is needed. The next reconciliation applies decisions; --now \
-    applies them at once, for these edits alone. Without EDIT, --verdict or --file, it needs --list.
+    applies them at once, for these edits alone. Give EDIT, --verdict or --file; or --list alone.
 
     Which decisions are possible depends on the verdict; --list shows them with the values of all sides. \
     --set FIELD=VALUE sends a value that you enter (an empty VALUE clears the field). The other \
     edited fields follow --take: device (the default) sends the device's values, server keeps the \
-    org's. --file reads many decisions from a report's conflicts.csv with the column decision filled in, or \
-    from JSON: {"decisions": [{"edit": 1, "decision": "device"}]}.
+    org's. --file reads many decisions from a report's conflicts.csv, with \
+    \(Decision.Kind.allCases.map(\.rawValue).joined(separator: ", ")) in the column decision (set and record also \
+    need the column value), or from JSON: {"decisions": [{"edit": 1, "decision": "device"}]}.
     """
   static let examples = [
     Note("attache decide field-service --list", "the open edits, and the possible decisions"),
@@ -43,7 +44,10 @@ struct DecideCommand: Command {
       .option("take", "SIDE", "the side whose values are used", \.take),
       .option(
         "set", "FIELD=VALUE", "send this value; the other edited fields follow --take", \.set),
-      .option("match-record", "ID", "the ID of the org's record that matches the edit", \.record),
+      .option(
+        "match-record", "ID",
+        "the ID of the org's record that counts; for the verdicts "
+          + DecisionRule.verdicts(permitting: .record), \.record),
       .flag("retry", Decision.Kind.retry.meaning, \.retry),
       .flag("discard", Decision.Kind.discard.meaning, \.discard),
       .option("file", "FILE", "read decisions from JSON or CSV", completes: .files, \.file),

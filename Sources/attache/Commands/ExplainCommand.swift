@@ -10,7 +10,7 @@ struct ExplainCommand: Command {
   static let summary = "show the history of one record or edit"
   static let discussion = """
     Lists, in the order in which things happened, which snapshots have the record and since which generation, \
-    what devices changed, which returns contained it, every request with its answer, and every verdict, from \
+    what the devices changed, which returns contained it, every request with its answer, and every verdict, from \
     the ledger and the issued records. Times are by the org's clock, except those of a device. The org is not \
     contacted. Values follow report.mask and report.showValues of the pipeline file.
     """

@@ -8,8 +8,8 @@ struct IngestCommand: Command {
   static let summary = "ingest returned stores and bundles, and record their edits"
   static let discussion = """
     Without a file, takes everything in the inbox that has been unchanged for a minute. A return is copied, \
-    opened as untrusted input and validated: org, user, pipeline and platform by its stamp. An invalid return is \
-    quarantined with its reason; the others are ingested. Ingesting a return twice records its edits once.
+    opened as untrusted input and validated: its org, user, pipeline and platform are read from the stamp that prime \
+    writes into each store. An invalid return is quarantined with its reason; the others are ingested. Ingesting a return twice records its edits once.
     """
   static let examples = [
     Note("attache ingest field-service", "everything in the inbox"),

@@ -15,7 +15,7 @@ struct OrgCheckCommand: Command {
     that it is assigned to another connected app. Whatever the syncs need and the org lacks is listed at once, \
     with its line in the sync file: objects and fields that do not exist or that a user cannot read, set or \
     edit, fields that are not external IDs, filters on fields that cannot be queried, and date fields that are \
-    not dates. Nothing is written except a refresh token that the org replaces.
+    not dates. If the org replaces a refresh token, the new one is written to its file; nothing else is written.
     """
   static let examples = [Note("attache org check field-service", "before the first run")]
   static var parameters: [Parameter<Self>] {

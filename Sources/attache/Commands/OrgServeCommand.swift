@@ -12,7 +12,7 @@ struct OrgServeCommand: Command {
   static let discussion = """
     The org is one directory and answers as Salesforce does: logins, query, priming records, rows, \
     collections, composite and bulk jobs. It listens on the loopback address, prints its URL, and stops on SIGINT or \
-    SIGTERM. A connected app is registered with the certificate whose key signs its logins.
+    SIGTERM. --app registers a connected app with its certificate; the app signs its logins with the certificate's key.
     """
   static let examples = [
     Note(

@@ -5,10 +5,10 @@ import System
 /// `attache prime`: fetches the changes of each user into new generations.
 struct PrimeCommand: Command {
   static let name = "prime"
-  static let summary = "fetch the changes of each user into new generations"
+  static let summary = "fetch what changed in the org, as each user sees it, into new generations"
   static let discussion = """
-    Records are fetched as the snapshot's user, so a store contains what that user can see. If nothing \
-    changed, no file is touched.
+    Records are fetched as the snapshot's user, so a store contains what that user can see. If neither \
+    its records nor the open edits that it redelivers changed, no file is touched.
     """
   static let examples = [
     Note("attache prime field-service --user ada@example.com", "one user's snapshot")

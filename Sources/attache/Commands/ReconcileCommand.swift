@@ -17,7 +17,10 @@ struct ReconcileCommand: Command {
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("confirm", "DIGEST", "confirm a held plan", \.confirm),
+      .option(
+        "confirm", "DIGEST",
+        "send the changes that reconcile.maxChanges holds; the run prints DIGEST",
+        \.confirm),
       .flag("dry-run", short: "n", "show the plan without sending anything", \.dryRun),
       .report(\.report),
     ] + Options.run.map { $0.within(\.options) }

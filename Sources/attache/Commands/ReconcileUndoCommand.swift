@@ -31,7 +31,10 @@ struct ReconcileUndoCommand: Command {
         "an edit's number, as the report shows it; several with spaces between (default: all that "
           + "the run wrote)", \.edits),
       .option("confirm", "DIGEST", "apply the plan with this digest", \.confirm),
-      .flag("dry-run", short: "n", "show the plan, and exit with status 0", \.dryRun),
+      .flag(
+        "dry-run", short: "n",
+        "show the plan, and exit with 0; without --confirm and -n, showing the plan exits with 3",
+        \.dryRun),
       .option(
         "by", "NAME", "the name recorded with the undo (default: the system's user name)", \.by),
     ] + Options.run.map { $0.within(\.options) }

@@ -11,24 +11,29 @@ struct RecoverCommand: Command {
     Edits from older bundles may already have been sent by a run that the ledger does not know. New records are \
     therefore searched for in the org before they are sent, no update overwrites a later change of another user, and \
     ambiguous edits are left for review. Devices keep their bundles, and may return them as before. Processed \
-    returns that the ledger does not know are ingested again. The org is not contacted.
+    returns that the ledger does not know are ingested again. recover itself does not contact the org; the next run \
+    searches it.
     """
   static let examples = [
     Note(
-      "attache recover field-service", "after the ledger was lost, or an older one was restored"),
+      "attache recover field-service", "after the ledger was lost, or replaced by an older one"),
     Note(
       "attache recover field-service --from /mnt/backups/field-service-20260131T050000Z.backup.tar.zst",
       "on another machine"),
     Note(
-      "attache recover field-service --restored", "after the whole directory was restored or cloned"
+      "attache recover field-service --restored",
+      "after the whole data directory was restored or cloned"
     ),
     Note("attache recover field-service --new-org", "after the sandbox was refreshed"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .option("from", "FILE", "restore a backup if there is no data directory", \.backup),
-      .flag("restored", "the data directory was restored or cloned", \.restored),
+      .option("from", "FILE", "restore this backup; there must be no data directory yet", \.backup),
+      .flag(
+        "restored",
+        "the whole data directory, with its ledger, is a copy from a backup or another machine",
+        \.restored),
       .flag("new-org", "the pipeline's org has been replaced", \.newOrg),
       .flag("dry-run", short: "n", "show the findings without changing anything", \.dryRun),
       .option(

@@ -17,7 +17,10 @@ struct RunCommand: Command {
       .option("only", "STAGES", "only these stages", commas: true, \.only),
       .user("USERNAME", "prime and pack only this user's snapshot", \.users),
       .maxDeletes(\.maxDeletes),
-      .option("confirm", "DIGEST", "confirm a held plan", \.confirm),
+      .option(
+        "confirm", "DIGEST",
+        "send the changes that reconcile.maxChanges holds; the run prints DIGEST",
+        \.confirm),
       .deadline(\.deadline),
       .option(
         "api-budget", "REQUESTS", "limit API requests (never above org.apiBudget)",

@@ -10,7 +10,7 @@ struct StoreCheckCommand: Command {
   static let summary = "validate a SmartStore file and list its faults"
   static let discussion = """
     The file is opened read-only, as untrusted input. Each violation is printed with its table, row \
-    and path, never with a value. Soups that an app added are checked like the others.
+    and path, or the name of the file, never with a value. Soups that an app added are checked like the others.
     """
   static let examples = [
     Note("attache store check store.sqlite", "exit status 8 if there is a violation"),
@@ -53,7 +53,7 @@ struct StoreCheckCommand: Command {
           "violations": .array(violations.map { .string($0.description) }),
         ]))
     } else if !options.quiet {
-      for violation in violations { context.print(violation.description) }
+      for violation in violations { context.print(violation.text(at: store)) }
       if !violations.isEmpty, try SQLCipherFile.mayBeSealed(path) {
         context.note(PipelineError.unsealing(path))
       }

@@ -9,7 +9,7 @@ struct SyncStatusCommand: Command {
   static let name = "sync status"
   static let summary = "show the definition and the state of one sync"
   static let discussion = """
-    The store is opened read-only. A sync without a name is named by its ID, which attache sync list shows.
+    The store is opened read-only. Give --id for a sync without a name; attache sync list shows the IDs.
     """
   static let examples = [
     Note("attache sync status --store store.sqlite --name contactsDown", "by its name"),

@@ -32,8 +32,9 @@ struct SyncOutcome: Sendable {
       parts.append(CountText.of(report.fetched, "record"))
       add(report.written, "written")
       add(report.unchanged, "unchanged")
-      add(report.skipped.values.reduce(0) { $0 + $1.count }, "left as changed here")
-      add(report.overwritten.values.reduce(0) { $0 + $1.count }, "changed here and overwritten")
+      add(report.skipped.values.reduce(0) { $0 + $1.count }, "not overwritten (unsent changes)")
+      add(
+        report.overwritten.values.reduce(0) { $0 + $1.count }, "overwritten (unsent changes lost)")
       add(report.unreadable.values.reduce(0) { $0 + $1.count }, "not readable")
       add(ghosts ?? 0, "removed")
     } else {

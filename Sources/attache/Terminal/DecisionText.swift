@@ -40,7 +40,7 @@ enum DecisionText {
       let mark = field.isConflicting ? "!" : " "
       lines.append(
         "  \(mark) \(field.name): device \(text(field.device)), server \(text(field.server)), base "
-          + text(field.base))
+          + text(field.base) + (field.isOnlyOrgChange ? "; only the org changed it" : ""))
     }
     if let pending = open.pending {
       lines.append(

@@ -25,7 +25,9 @@ enum EventText {
     case .snapshotPrimed(_, let username, let generation, let changed, let soups):
       guard changed else { return "prime: \(username): nothing changed" }
       let list = soups.filter { $0.fetched > 0 || $0.removed > 0 }.map(soup).joined(separator: ", ")
+      let isOther = soups.allSatisfy { $0.written == 0 && $0.removed == 0 }
       return "prime: \(username): generation \(generation): \(list.isEmpty ? "no records" : list)"
+        + (isOther ? "; new because other content changed, such as redelivered edits" : "")
     case .snapshotSkipped(_, let username, let reason):
       return "prime: \(username) skipped: \(reason)"
     case .bundleWritten(_, _, _, let path, let bytes):
