@@ -381,6 +381,37 @@ import Testing
       ])
   }
 
+  @Test func `a value that its app sent after a lost write is undone with its edit`() async {
+    var setup = HistorySetup(
+      overwrites: true, strict: false, quietSeconds: 0, visitKey: .none,
+      phones: Self.phones(android: [false, false, true], marking: [false, true, true]))
+    (setup.across, setup.concurrency) = (.lastWins, 4)
+    await expectHolds(
+      812_300_042, setup,
+      [
+        .edit(phone: 1, soup: 0, pick: 12, field: 22, .boolean, isTooLong: false),
+        .returnStore(phone: 1),
+        .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: false)),
+        .syncUp(phone: 1, soup: 3, most: 100), .run(.all, nil), .run(.all, nil), .run(.all, nil),
+        .run(.undo(back: 2), nil),
+      ])
+  }
+
+  @Test func `a later value that its app sent after a lost write is not undone`() async {
+    let setup = HistorySetup(
+      overwrites: true, strict: false, quietSeconds: 0, visitKey: .none,
+      phones: Self.phones(android: [false, false, true]))
+    await expectHolds(
+      812_300_043, setup,
+      [
+        .edit(phone: 1, soup: 0, pick: 0, field: 0, .boolean, isTooLong: false),
+        .returnStore(phone: 1),
+        .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: false)),
+        .editAgain(phone: 1, field: 1), .syncUp(phone: 1, soup: 3, most: 100), .run(.all, nil),
+        .run(.undo(back: 0), nil),
+      ])
+  }
+
   /// The first write is held, or lost if the pipeline does not wait for answers.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
 }
