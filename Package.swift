@@ -114,25 +114,26 @@ let package = Package(
       "SQLite",
       "Archive", "Crypto", "JSON", "System"),
     library(
-      "Reconciliation", "Ledger", "MobileSync", "Salesforce", "SQLite", "JSON", "CSV", "Crypto",
-      "System"),
+      "Reconciliation", "Ledger", "MobileSync", "Salesforce", "SQLite", "JSON", "Crypto", "System"),
+    library(
+      "Reports", "Ledger", "MobileSync", "Salesforce", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 6: the pipeline
     library(
-      "Pipelines", "Reconciliation", "Returns", "Ledger", "Bundles", "Archive", "Snapshots",
+      "Pipelines", "Reports", "Reconciliation", "Returns", "Ledger", "Bundles", "Archive",
+      "Snapshots",
       "MobileSync",
       "SmartStore",
       "Salesforce", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 7: the review page
     library(
-      "Review", "Pipelines", "Reconciliation", "Ledger", "Salesforce", "HTTP", "JSON", "Crypto",
-      "System"),
+      "Review", "Pipelines", "Reports", "Ledger", "Salesforce", "HTTP", "JSON", "Crypto", "System"),
     // 8: where the pipeline and the local org meet
     library(
-      "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reconciliation", "Ledger", "Bundles",
+      "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reports", "Ledger", "Bundles",
       "Snapshots", "SmartStore", "HTTP", "JSON", "Crypto", "System"),
     // 9: the commands, and the program
     library(
-      "attache", "Arguments", "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reconciliation",
+      "attache", "Arguments", "Rehearsal", "Review", "Pipelines", "LocalOrg", "Reports",
       "Returns",
       "Ledger", "Bundles", "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "JSON",
       "CSV", "Crypto", "System"),
@@ -161,16 +162,17 @@ let package = Package(
       "Crypto",
       "JSON", "System"),
     tests(
-      "Reconciliation", "Reconciliation", "Ledger", "LocalOrg", "MobileSync", "Salesforce",
-      "SQLite", "HTTP", "JSON", "System"),
+      "Reconciliation", "Reports", "Reconciliation", "Ledger", "LocalOrg", "MobileSync",
+      "Salesforce", "SQLite", "HTTP", "JSON", "System"),
     tests("LocalOrg", "LocalOrg", "HTTP", "JSON", "CSV", "Crypto", "System"),
     tests(
-      "Pipelines", "Pipelines", "Review", "Rehearsal", "LocalOrg", "Reconciliation", "Returns",
+      "Pipelines", "Pipelines", "Review", "Rehearsal", "LocalOrg", "Reports", "Reconciliation",
+      "Returns",
       "Ledger",
       "MobileSync", "Bundles", "Snapshots", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON",
       "Crypto",
       "System"),
-    tests("Rehearsal", "Rehearsal", "Pipelines", "Reconciliation", "System"),
+    tests("Rehearsal", "Rehearsal", "Pipelines", "Reports", "System"),
     tests(
       "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "Snapshots", "SmartStore",
       "SQLite",

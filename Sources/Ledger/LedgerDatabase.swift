@@ -133,6 +133,16 @@ package final class LedgerDatabase {
   /// The org's address for browsers, without a trailing slash; nil before a run that used the org.
   package var instance: String? { get throws { try meta("instance") } }
 
+  /// The address of an org, if it has web pages.
+  ///
+  /// Every Salesforce org is on HTTPS. The embedded org has no pages: it is on plain HTTP, or on
+  /// this machine.
+  package static func webPages(of instance: String?) -> String? {
+    guard let instance, instance.hasPrefix("https://") else { return nil }
+    let isHere = ["localhost", "127.", "[::1]"].contains { instance.hasPrefix("https://" + $0) }
+    return isHere ? nil : instance
+  }
+
   /// Stores the org's address for browsers.
   package func noteInstance(_ address: String) throws {
     if try instance != address { try setMeta("instance", address) }

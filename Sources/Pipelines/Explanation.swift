@@ -1,6 +1,7 @@
 import Ledger
 import MobileSync
 import Reconciliation
+import Reports
 import Salesforce
 import Snapshots
 import System
@@ -20,7 +21,7 @@ package enum Explanation {
     guard Files.exists(data.state) else { throw unknown(name, data) }
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    var story = try RecordStory(of: name, in: ledger)
+    var story = try RecordStory(of: name, in: ledger, changes: FieldComparison.changes)
     let names = Dictionary(
       try ledger.snapshotRows().map { ($0.id, $0.username) }, uniquingKeysWith: { $1 })
     if let id = story.recordID { story.add(try issued(id, pipeline, data, names)) }

@@ -1,6 +1,6 @@
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import Returns
 import System
 

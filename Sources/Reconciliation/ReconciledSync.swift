@@ -13,7 +13,7 @@ package struct ReconciledSync: Sendable {
   package let types: Set<String>
   package let soup: SoupKey
   /// How the soup's records are read and sent.
-  let target: SyncUpTarget
+  package let target: SyncUpTarget
   /// The target in its file, which determines the kind and size of requests.
   let carrier: SyncUpTarget
   /// The records' role in their family; nil if they have none.

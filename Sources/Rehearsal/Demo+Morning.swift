@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import Review
 import System
 

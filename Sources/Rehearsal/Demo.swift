@@ -2,7 +2,6 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import SmartStore
 import Snapshots
 import System

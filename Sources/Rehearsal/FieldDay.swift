@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
 import SmartStore
 import System
 

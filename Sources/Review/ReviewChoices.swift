@@ -1,6 +1,6 @@
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import Salesforce
 
 /// The request body of the page: `{"decisions": [{"edit", "revision", "decision", "fields", "rest",

@@ -1,6 +1,5 @@
 import JSON
 import Pipelines
-import Reconciliation
 import System
 
 /// A long-running request of the page: a look-up in the org, a plan, or a run that sends edits.

@@ -1,4 +1,4 @@
-import Reconciliation
+import Reports
 
 extension ReviewPage {
   /// The details of one edit with the values of its sides.

@@ -1,6 +1,6 @@
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 
 extension ReviewPage {
   /// The number of edits whose details the page requests at a time.

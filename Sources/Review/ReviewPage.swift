@@ -1,7 +1,7 @@
 import Crypto
 import HTTP
 import Ledger
-import Reconciliation
+import Reports
 
 /// The page itself: plain HTML, one style sheet and one script, all served by attache.
 ///

@@ -2,7 +2,7 @@ import HTTP
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import System
 
 /// The resources of the page, below the page's own path.

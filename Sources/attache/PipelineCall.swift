@@ -2,7 +2,6 @@ import Arguments
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Salesforce
 import System
 

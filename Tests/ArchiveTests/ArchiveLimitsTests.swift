@@ -34,18 +34,14 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `an archive with the maximum number of entries is read, one more is rejected`(
-    format: ArchiveFormat
-  ) throws {
+  func `the maximum number of entries is read, one more is rejected`(format: ArchiveFormat) throws {
     let path = try archive(format, [1, 1, 1])
     #expect(try drain(path, .init(entries: 3)) == 3)
     #expect(isTooLarge { try drain(path, .init(entries: 2)) })
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `an archive with the maximum number of bytes is read, one more is rejected`(
-    format: ArchiveFormat
-  ) throws {
+  func `the maximum number of bytes is read, one more is rejected`(format: ArchiveFormat) throws {
     let path = try archive(format, [100, 200])
     #expect(try drain(path, .init(totalBytes: 300, entryBytes: 200)) == 300)
     #expect(isTooLarge { try drain(path, .init(totalBytes: 299, entryBytes: 200)) })

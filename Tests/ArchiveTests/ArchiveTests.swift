@@ -25,9 +25,7 @@ import Testing
   private func contents(_ path: String) throws -> [String: [UInt8]] {
     let reader = try ArchiveReader(path: path)
     var found: [String: [UInt8]] = [:]
-    while let entry = try reader.next() {
-      found[entry.name] = try reader.readAll(limit: 1 << 20)
-    }
+    while let entry = try reader.next() { found[entry.name] = try reader.readAll(limit: 1 << 20) }
     return found
   }
 
@@ -61,15 +59,11 @@ import Testing
       else: names = tarfile.open(path).getnames()
       sys.stdout.buffer.write("\\n".join(names).encode())
       """
-    if format != .tarZst {
-      #expect(try python(script, path) == names.joined(separator: "\n"))
-    }
+    if format != .tarZst { #expect(try python(script, path) == names.joined(separator: "\n")) }
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `the same content gives the same bytes, at any time and in any time zone`(
-    format: ArchiveFormat
-  ) throws {
+  func `the same content gives the same bytes at any time and place`(format: ArchiveFormat) throws {
     try pack("one", format)
     let zone = ProcessInfo.processInfo.environment["TZ"]
     setenv("TZ", "Pacific/Kiritimati", 1)
@@ -97,9 +91,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `other tools read the archive, without owners and with private modes`(format: ArchiveFormat)
-    throws
-  {
+  func `other tools read the archive, with no owner, private modes`(format: ArchiveFormat) throws {
     try pack("a", format)
     let script = """
       import sys, zipfile, tarfile, subprocess, io

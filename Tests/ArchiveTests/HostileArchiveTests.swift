@@ -93,9 +93,7 @@ import Testing
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     #expect(names.count >= 54, "the corpus has \(names.count) archives")
     for name in names {
-      let error = #expect(throws: ArchiveError.self, "\(name)") {
-        try drain(directory.file(name))
-      }
+      let error = #expect(throws: ArchiveError.self, "\(name)") { try drain(directory.file(name)) }
       guard let error else { continue }
       #expect(error.description.hasPrefix(directory.file(name)), "\(error)")
       if name.hasPrefix("name-") || name.hasPrefix("kind-") || name.hasPrefix("twice-") {
@@ -105,8 +103,7 @@ import Testing
         #expect(error.kind == .tooLarge, "\(name): \(error)")
       }
     }
-    let after = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
-    #expect(after == names)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() == names)
   }
 
   @Test func `a name with a NUL inside is rejected or ends before it`() throws {
@@ -136,9 +133,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases)
-  func `an archive truncated or changed at any byte is rejected or reads the same`(
-    format: ArchiveFormat
-  ) throws {
+  func `a cut or changed archive is rejected or reads the same`(format: ArchiveFormat) throws {
     let path = directory.file("a")
     let content = (0..<3000).map { UInt8(truncatingIfNeeded: ($0 &* $0) >> 5) }
     let writer = try ArchiveWriter(path: path, format: format, modified: 1_706_704_496_000)
@@ -153,8 +148,7 @@ import Testing
       try Data(whole[..<length]).write(to: URL(fileURLWithPath: target))
       do {
         // A tar without its last entries is not recognizable; the manifest shows it.
-        let found = try drain(target)
-        #expect(found.allSatisfy { expected[$0.key] == $0.value }, "\(length) bytes")
+        #expect(try drain(target).allSatisfy { expected[$0.key] == $0.value }, "\(length) bytes")
       } catch { refused += 1 }
     }
     #expect(refused > whole.count / 2)

@@ -1,4 +1,3 @@
-import Arguments
 import Testing
 
 @Suite struct HelpTests {

@@ -1,4 +1,3 @@
-import Arguments
 import Testing
 
 @Suite struct ManualTests {
@@ -6,8 +5,7 @@ import Testing
   func `mandoc accepts the pages`() throws {
     let description = planner.description
     for page in [description.manual] + description.commands.map({ description.manual(for: $0) }) {
-      let run = try outputOf("mandoc", ["-Tlint", "-Wwarning"], input: page)
-      #expect(run.text == "")
+      #expect(try outputOf("mandoc", ["-Tlint", "-Wwarning"], input: page).text == "")
     }
   }
 

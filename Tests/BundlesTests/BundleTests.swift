@@ -19,9 +19,7 @@ import Testing
   }
 
   @Test(arguments: ArchiveFormat.allCases, Platform.allCases)
-  func `a bundle is packed, verified and extracted`(format: ArchiveFormat, platform: Platform)
-    throws
-  {
+  func `a bundle is packed, verified, extracted`(format: ArchiveFormat, platform: Platform) throws {
     let issued = try Issued(platform)
     let path = try pack(issued, format)
     #expect(try BundleReader.inspect(path) == issued.manifest)

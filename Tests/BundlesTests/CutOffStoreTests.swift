@@ -19,9 +19,7 @@ import Testing
     let path = directory.file("returned.db")
     try DurableFile.write(store, to: path)
     if !log.isEmpty { try DurableFile.write(log, to: path + "-wal") }
-    defer {
-      for used in [path, path + "-wal", directory.file("root")] { try? Files.remove(used) }
-    }
+    defer { for used in [path, path + "-wal", directory.file("root")] { try? Files.remove(used) } }
     do {
       _ = try Issued.validate(path, in: directory)
       return nil
@@ -55,9 +53,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store that lacks its last bytes is rejected, regardless of their content`(
-    platform: Platform
-  ) throws {
+  func `a store without its last bytes is rejected, whatever they are`(platform: Platform) throws {
     let whole = try issued(platform)
     try #require(whole.count % 4096 == 0)
     #expect(try refusal(whole) == nil)
@@ -75,8 +71,7 @@ import Testing
   }
 
   @Test func `a store longer than its header says is complete`() throws {
-    let whole = try issued(.ios)
-    #expect(try refusal(whole + [UInt8](repeating: 0, count: 4096)) == nil)
+    #expect(try refusal(issued(.ios) + [UInt8](repeating: 0, count: 4096)) == nil)
   }
 
   @Test func `a store without a page count in its header is measured in whole pages`() throws {

@@ -82,8 +82,7 @@ struct EditReaderTests {
     )
   }
 
-  @Test
-  func `clean rows count as unchanged only if the device wrote them after the issue`() throws {
+  @Test func `clean rows count as unchanged only if the device wrote them later`() throws {
     let directory = TemporaryDirectory("reader")
     let path = directory.file("store.db")
     let store = try Store(creating: path, platform: .ios)
@@ -108,9 +107,7 @@ struct EditReaderTests {
   }
 
   @Test(arguments: [true, false])
-  func `a clean row written by a device with a slow clock counts as unchanged`(_ isIndexed: Bool)
-    throws
-  {
+  func `a clean row of a device with a slow clock counts as unchanged`(_ isIndexed: Bool) throws {
     let directory = TemporaryDirectory("reader")
     let path = directory.file("store.db")
     let store = try Store(creating: path, platform: .ios)
@@ -165,9 +162,7 @@ struct EditReaderTests {
   }
 
   @Test(arguments: Platform.allCases)
-  func `rows requested later give the same result as rows requested at once`(
-    _ platform: Platform
-  ) throws {
+  func `rows requested later are the same as rows requested at once`(_ platform: Platform) throws {
     let directory = TemporaryDirectory("reader")
     let flags = [
       #""__local__":false"#, #""__local__":true,"__locally_updated__":true"#, #""x":1"#,
@@ -236,8 +231,7 @@ struct EditReaderTests {
       ])
   }
 
-  @Test
-  func `the element counts if its index is there, and the index if the element is not`() throws {
+  @Test func `the element counts if its index is there, the index if the element is not`() throws {
     let directory = TemporaryDirectory("reader")
     let path = try Self.store(
       .android,

@@ -1,4 +1,3 @@
-import Bundles
 import Foundation
 import JSON
 import Returns
@@ -125,9 +124,7 @@ import Testing
   }
 
   @Test(arguments: [(0, false), (59, false), (60, true), (3600, true), (-3600, true)])
-  func `a file is taken only after it stopped changing`(ageSeconds: Int64, hasStoodStill: Bool)
-    throws
-  {
+  func `a file is taken only after it is stable`(ageSeconds: Int64, hasStoodStill: Bool) throws {
     let path = try put("a.db", ageSeconds: ageSeconds)
     #expect(try inbox.candidates(now: Issued.now)[0].hasStoodStill == hasStoodStill)
     #expect(try inbox.candidate(named: path)?.hasStoodStill == true)
@@ -241,8 +238,7 @@ import Testing
   @Test func `a file with a name that attache uses is treated like any other`() throws {
     for name in ["return.json", "processing", "manifest.json", "a'b;\n.db"] {
       _ = try put(name, Array(name.utf8))
-      let taken = try taken(name)
-      #expect(try Files.read(taken.path) == Array(name.utf8))
+      #expect(try Files.read(taken(name).path) == Array(name.utf8))
     }
     #expect(try inbox.unfinished().count == 4)
   }

@@ -1,8 +1,6 @@
-import Bundles
-import Ledger
 import Returns
-import Salesforce
 import SQLite
+import Salesforce
 import SmartStore
 import System
 import TestSupport
@@ -65,8 +63,7 @@ import Testing
       if row.isIndexedDirty { dirty.append(row.soupEntryID) }
     }
     #expect(rows == 20 && dirty == [7])
-    #expect(
-      try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
+    #expect(try store.values(of: "Name", in: "accounts", .dirty) == ["from the device"])
     try store.close()
     #expect(try StoreCheck().violations(at: validated.stores[0].path).isEmpty)
   }

@@ -20,8 +20,7 @@ struct Issued {
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
         IndexSpec(path: "__local__", type: .string),
       ]),
-    StoreConfig.Soup(
-      soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
+    StoreConfig.Soup(soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
   ]
 
   let directory: TemporaryDirectory
@@ -48,9 +47,7 @@ struct Issued {
     try Files.makeDirectory(Files.parent(of: file) ?? "/")
     let store = try Store(creating: file, platform: platform)
     store.clock = { Issued.now }
-    for soup in Issued.soups {
-      try store.registerSoup(soup.soupName, indexSpecs: soup.indexes)
-    }
+    for soup in Issued.soups { try store.registerSoup(soup.soupName, indexSpecs: soup.indexes) }
     for number in 0..<20 {
       let id = "00100000000000\(number < 10 ? "0" : "")\(number)AA"
       let text = """

@@ -1,7 +1,5 @@
-import Bundles
 import Returns
 import SQLite
-import SmartStore
 import System
 import TestSupport
 import Testing
@@ -53,9 +51,7 @@ import Testing
 
   private func code(_ change: (inout [UInt8], Pages) throws -> Void) throws -> Refusal.Code? {
     let path = try tangled(change)
-    let refusal = #expect(throws: Refusal.self) {
-      _ = try Issued.validate(path, in: directory)
-    }
+    let refusal = #expect(throws: Refusal.self) { _ = try Issued.validate(path, in: directory) }
     return refusal?.code
   }
 
@@ -138,8 +134,7 @@ import Testing
   @Test func `soups whose rows name each other's tables are read by name, or rejected`() throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
-    try connection.execute(
-      "UPDATE soup_attrs SET id = 9 WHERE soupName = 'accounts'")
+    try connection.execute("UPDATE soup_attrs SET id = 9 WHERE soupName = 'accounts'")
     connection.close()
     let refusal = #expect(throws: Refusal.self) {
       _ = try Issued.validate(issued.storePath, in: directory)

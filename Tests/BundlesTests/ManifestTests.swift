@@ -52,8 +52,7 @@ import Testing
   }
 
   @Test func `a manifest may be reformatted, but not changed`() throws {
-    #expect(
-      try Manifest(parsing: manifest("warnings", ["w"]), path: "a.zip").warnings == ["w"])
+    #expect(try Manifest(parsing: manifest("warnings", ["w"]), path: "a.zip").warnings == ["w"])
     var object = try #require(JSONValue(parsing: Issued(.ios).manifest.bytes).object)
     let sorted = JSONValue.object(object).bytes(pretty: false, sortedKeys: true)
     #expect(try Manifest(parsing: sorted, path: "a.zip") == Issued(.ios).manifest)

@@ -1,7 +1,5 @@
-import Bundles
 import Crypto
 import Foundation
-import JSON
 import Returns
 import SQLite
 import System
@@ -31,9 +29,7 @@ import Testing
   }
 
   @Test(arguments: Array(195...255))
-  func `a store with a name of any length is taken with its log, stored and removed`(length: Int)
-    throws
-  {
+  func `a store of any name length is taken with its log, stored and removed`(length: Int) throws {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     let hasLog = length <= 251
@@ -52,16 +48,13 @@ import Testing
   }
 
   @Test(arguments: [200, 248, 249, 251, 255])
-  func `the removal that a killed run started is completed, whatever the file name`(length: Int)
-    throws
-  {
+  func `the removal that a killed run started is completed for any file name`(length: Int) throws {
     let name = String(repeating: "n", count: length)
     _ = try put(name, [1, 2])
     if length <= 251 { _ = try put(name + "-wal", [3]) }
     // As if the run was interrupted after the first rename of the removal.
     let marked = ".taken-" + name
-    let marker =
-      marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
+    let marker = marked.utf8.count <= 255 ? marked : ".taken-" + Digest.sha256Hex(Array(name.utf8))
     try Files.rename(inbox.directory + "/" + name, to: inbox.directory + "/" + marker)
     #expect(try inbox.unfinished() == [])
     #expect(try Files.list(inbox.directory) == [])
@@ -144,8 +137,7 @@ import Testing
     #expect(try Files.read(path) == [1, 2])
   }
 
-  @Test
-  func `a file that vanishes, or becomes a pipe, while it is taken does not stop the run`() throws {
+  @Test func `a file that vanishes or becomes a pipe meanwhile does not stop the run`() throws {
     let path = try put("a.db")
     var vanishing = inbox
     vanishing.betweenReadings = { try Files.remove(path) }
@@ -220,9 +212,7 @@ import Testing
     ("soup TEXT", "soup\u{B}TEXT"), ("PRIMARY KEY", "PRIMARY \u{212A}EY"),
     ("created INTEGER", "created INTEGER\u{200B}"),
   ])
-  func `a character outside ASCII is neither white space nor a letter`(text: String, other: String)
-    throws
-  {
+  func `characters outside ASCII are neither space nor letter`(text: String, other: String) throws {
     let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(

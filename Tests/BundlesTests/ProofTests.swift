@@ -1,5 +1,4 @@
 import Archive
-import Bundles
 import JSON
 import Returns
 import SQLite
@@ -10,6 +9,10 @@ import TestSupport
 import Testing
 
 @Suite struct ProofTests {
+  private let issued: Issued
+
+  init() throws { issued = try Issued(.ios) }
+
   let directory = TemporaryDirectory()
 
   /// Takes a file as the inbox does, and validates it.
@@ -48,8 +51,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases, [true, false])
-  func `a bare store is validated with the edit in its log`(platform: Platform, inLog: Bool) throws
-  {
+  func `a bare store is validated with its log's edit`(platform: Platform, inLog: Bool) throws {
     let issued = try Issued(platform)
     try edit(issued.storePath, inLog: inLog)
     let before = try Files.read(directory.file("returned.db"))
@@ -91,16 +93,13 @@ import Testing
   }
 
   @Test func `an issued bundle that is returned unchanged is recognized as untouched`() throws {
-    let issued = try Issued(.ios)
     let validated = try validate(try bundle(issued, [(issued.entry.path, issued.storePath)]))
     #expect(validated.stores[0].isUntouched)
     #expect(validated.stores[0].scope == .user)
   }
 
   @Test(arguments: Platform.allCases)
-  func `a store whose WAL was checkpointed, or that was exported, is validated`(platform: Platform)
-    throws
-  {
+  func `a checkpointed store and an exported one are validated`(platform: Platform) throws {
     let issued = try Issued(platform)
     let device = try Connection(issued.storePath)
     try device.execute("PRAGMA journal_mode = WAL")
@@ -123,7 +122,6 @@ import Testing
   }
 
   @Test func `the app's members of the stamp identify the lineage`() throws {
-    let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     var stamp = try #require(Issued.stamp(.ios).json.object)
     stamp["_soupEntryId"] = 1
@@ -136,7 +134,6 @@ import Testing
   }
 
   @Test func `an app's own soup is listed, a missing or reindexed one is reported`() throws {
-    let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     let specs = [IndexSpec(path: "x", type: .json1), IndexSpec(path: "y", type: .fullText)]
     try store.registerSoup("drafts", indexSpecs: specs)
@@ -170,7 +167,6 @@ import Testing
   // MARK: Origin
 
   @Test func `another org, pipeline, user, key or platform is rejected with its code`() throws {
-    let issued = try Issued(.ios)
     func code(_ change: (inout ReturnValidator.Expectation) -> Void) throws -> Refusal.Code? {
       try Files.remove(directory.file("root"))
       var expectation = Issued.expectation()
@@ -191,7 +187,6 @@ import Testing
   }
 
   @Test func `a stamp that a user wrote is reported as forged`() throws {
-    let issued = try Issued(.ios)
     let store = try Store(opening: issued.storePath)
     let forged = Provenance(
       org: Issued.org, user: Issued.user, pipeline: Issued.pipeline, generation: 99,
@@ -228,7 +223,6 @@ import Testing
     "DROP TABLE soup_index_map; CREATE VIEW soup_index_map AS SELECT 1 AS soupName",
   ])
   func `a schema that no SmartStore has is rejected`(sql: String) throws {
-    let issued = try Issued(.ios)
     let connection = try Connection(issued.storePath)
     try connection.execute(sql)
     connection.close()
@@ -239,7 +233,6 @@ import Testing
   }
 
   @Test func `a file that is not a sound database is rejected`() throws {
-    let issued = try Issued(.ios)
     let whole = try Files.read(issued.storePath)
     func code(_ name: String, _ bytes: [UInt8]) throws -> Refusal.Code? {
       try DurableFile.write(bytes, to: directory.file(name))
@@ -279,7 +272,6 @@ import Testing
   }
 
   @Test func `changed bytes are rejected or leave a readable store`() throws {
-    let issued = try Issued(.ios)
     let whole = try Files.read(issued.storePath)
     for place in stride(from: 0, to: whole.count, by: whole.count / 60) {
       var bytes = whole
@@ -294,7 +286,6 @@ import Testing
   }
 
   @Test func `a log of another file is not applied, and an invalid log is ignored`() throws {
-    let issued = try Issued(.ios)
     let path = directory.file("store.db")
     try Files.copy(issued.storePath, to: path)
     try DurableFile.write([UInt8](repeating: 0x37, count: 9000), to: path + "-wal")
@@ -306,14 +297,11 @@ import Testing
   }
 
   @Test func `a journal is rejected`() throws {
-    let issued = try Issued(.ios)
     try DurableFile.write([1], to: issued.storePath + "-journal")
     #expect(try refusal(issued.storePath)?.code == .journal)
   }
 
-  @Test
-  func `a bundle with another file, without a store or of another issue is rejected`() throws {
-    let issued = try Issued(.ios)
+  @Test func `a bundle with another file, no store or of another issue is rejected`() throws {
     let store = (issued.entry.path, issued.storePath)
     func code(_ files: [(String, String)], _ change: (inout Issued) -> Void = { _ in }) throws
       -> Refusal.Code?

@@ -1,7 +1,5 @@
 import Archive
-import Bundles
 import Crypto
-import JSON
 import Returns
 import SQLite
 import SmartStore
@@ -11,6 +9,10 @@ import Testing
 
 /// Which store of which bundle a returned file is, and whether it was changed.
 @Suite struct ReturnValidatorTests {
+  private let issued: Issued
+
+  init() throws { issued = try Issued(.ios) }
+
   private typealias IssuedStore = ReturnValidator.IssuedStore
   private let directory = TemporaryDirectory()
 
@@ -45,7 +47,6 @@ import Testing
   }
 
   @Test func `a store in a bundle with an edit is not untouched`() throws {
-    let issued = try Issued(.ios)
     let file = try edited(issued, inLog: false)
     let validated = try validate(try bundle(issued, [(issued.entry.path, file)]))
     #expect(!validated.stores[0].isUntouched)
@@ -74,7 +75,6 @@ import Testing
   }
 
   @Test func `a bare store is assigned to the store that shares most soups with it`() throws {
-    let issued = try Issued(.ios)
     let most = IssuedStore(scope: .user, storeName: "most", soups: Issued.soups)
     let some = IssuedStore(scope: .user, storeName: "some", soups: [Issued.soups[0]])
     let none = IssuedStore(
@@ -92,7 +92,6 @@ import Testing
   }
 
   @Test func `of stores with more soups, a bare store is the one of which it lacks none`() throws {
-    let issued = try Issued(.ios)
     let more = IssuedStore(
       scope: .user, storeName: "more",
       soups: Issued.soups + [.init(soupName: "other", indexes: [])])
@@ -102,7 +101,6 @@ import Testing
   }
 
   @Test func `an ambiguous bare store is rejected`() throws {
-    let issued = try Issued(.ios)
     let stores = ["one", "two"].map {
       IssuedStore(scope: .user, storeName: $0, soups: Issued.soups)
     }
@@ -114,7 +112,6 @@ import Testing
   }
 
   @Test func `a bare store larger than the pipeline accepts is rejected`() throws {
-    let issued = try Issued(.ios)
     let bytes = try Files.size(of: issued.storePath)
     #expect(try validate(issued.storePath) { $0.fileBytes = bytes }.stores.count == 1)
     try Files.remove(directory.file("root"))
@@ -139,8 +136,7 @@ import Testing
     }
     try DurableFile.write(bytes, to: companion)
     let archive = try bundle(
-      issued,
-      [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
+      issued, [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
     func stores(_ fileBytes: Int64) throws -> Int {
       try Files.remove(directory.file("root"))
       return try validate(archive) { $0.fileBytes = fileBytes }.stores.count
@@ -173,7 +169,6 @@ import Testing
 
   @Test(arguments: [".hidden", ".return.json", String(repeating: "n", count: 255)])
   func `a store with an unusual name is read like any other`(name: String) throws {
-    let issued = try Issued(.ios)
     let file = try edited(issued, inLog: name.hasPrefix("."))
     let path = directory.file(name)
     for suffix in ["", "-wal"] where Files.exists(file + suffix) {

@@ -30,9 +30,7 @@ import Testing
   }
 
   @Test(arguments: SigningAlgorithm.allCases)
-  func `every changed bit of a manifest and of its signature is refused`(
-    _ algorithm: SigningAlgorithm
-  ) throws {
+  func `a changed bit of manifest or signature is refused`(_ algorithm: SigningAlgorithm) throws {
     let issued = try Issued(.ios)
     let manifest = issued.manifest.bytes
     let key = try SigningKey.generate(algorithm)
@@ -61,9 +59,7 @@ import Testing
   @Test(
     .enabled(if: ForeignSSHKeygen.isThere, "ssh-keygen is missing: make deps-test"),
     arguments: SigningAlgorithm.allCases)
-  func `ssh-keygen accepts the same signatures, and refuses the same changes`(
-    _ algorithm: SigningAlgorithm
-  ) throws {
+  func `ssh-keygen accepts and refuses the same signatures`(_ algorithm: SigningAlgorithm) throws {
     let key = try SigningKey.generate(algorithm)
     let (allowed, file) = (directory.file("allowed_signers"), directory.file("manifest.json"))
     try DurableFile.write(Array("attache \(key.publicKey.line)\n".utf8), to: allowed)
@@ -105,8 +101,7 @@ import Testing
       let line = String(decoding: try Files.read(path + ".pub"), as: UTF8.self)
       let signers = try signers("attache \(line)")
       #expect(refusal(signature, by: signers) == nil)
-      #expect(
-        try refusal(signature, by: self.signers("# none"))?.contains("no line of") == true)
+      #expect(try refusal(signature, by: self.signers("# none"))?.contains("no line of") == true)
     }
   }
 
@@ -178,24 +173,21 @@ import Testing
     #expect(refusal(signature, by: signers, namespace: "file") == nil)
   }
 
-  @Test(
-    arguments: [
-      ("attache", "has no key"), ("attache namespaces=\"a\"", "has no key"),
-      ("attache KE KEY", "has an unknown option KE"),
-      ("attache ecdsa-sha2-nistp256 AAAA", "has a damaged key"),
-      ("attache ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAAQA=", "has a damaged key"),
-      ("attache colour=\"x\" KEY", "has an unknown option colour=\"x\""),
-      ("attache namespaces= KEY", "has an unknown option namespaces="),
-      ("attache valid-after=\"2026\" KEY", "has the time 2026, which is not YYYYMMDD[HHMM[SS]]Z"),
-      ("attache valid-after=\"20261399Z\" KEY", "has the time 20261399Z, which does not exist"),
-      (
-        "attache valid-after=\"20260131\" KEY",
-        "has the time 20260131, which depends on the time zone: write 20260131Z"
-      ),
-    ])
-  func `a line that cannot be read is reported with its number`(
-    line: String, message: String
-  ) throws {
+  @Test(arguments: [
+    ("attache", "has no key"), ("attache namespaces=\"a\"", "has no key"),
+    ("attache KE KEY", "has an unknown option KE"),
+    ("attache ecdsa-sha2-nistp256 AAAA", "has a damaged key"),
+    ("attache ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAAQA=", "has a damaged key"),
+    ("attache colour=\"x\" KEY", "has an unknown option colour=\"x\""),
+    ("attache namespaces= KEY", "has an unknown option namespaces="),
+    ("attache valid-after=\"2026\" KEY", "has the time 2026, which is not YYYYMMDD[HHMM[SS]]Z"),
+    ("attache valid-after=\"20261399Z\" KEY", "has the time 20261399Z, which does not exist"),
+    (
+      "attache valid-after=\"20260131\" KEY",
+      "has the time 20260131, which depends on the time zone: write 20260131Z"
+    ),
+  ])
+  func `an unreadable line is reported with its number`(line: String, message: String) throws {
     let key = try SigningKey.generate(.p256)
     let text = "# a remark\n" + line.replacing("KEY", with: key.publicKey.line)
     let error = #expect(throws: AllowedSigners.FileFault.self) { try signers(text) }

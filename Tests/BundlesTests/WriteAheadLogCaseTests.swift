@@ -1,5 +1,4 @@
 import Archive
-import Bundles
 import JSON
 import Returns
 import SQLite
@@ -293,8 +292,7 @@ struct HandMadeLog {
       var log = device.log
       // A third of the flips are in the headers of frames.
       let isHeader = number % 3 == 0
-      let byte =
-        isHeader ? 32 + next((log.count - 32) / frame) * frame + next(24) : next(log.count)
+      let byte = isHeader ? 32 + next((log.count - 32) / frame) * frame + next(24) : next(log.count)
       log[byte] ^= 1 << UInt8(next(8))
       switch try device.outcome(log, number) {
       case .refused: break
@@ -452,8 +450,7 @@ struct HandMadeLog {
     #expect(try Issued.validate(path, in: directory).stores.count == 1)
   }
 
-  @Test
-  func `a returned bundle whose index counts more frames than its log has is rejected`() throws {
+  @Test func `a returned bundle whose index has more frames than its log is rejected`() throws {
     let device = try Device()
     let issued = try Issued(.android)
     let path = device.directory.file("returned.zip")

@@ -24,17 +24,14 @@ import Testing
       ("a\"b\n", [["a\"b"]]),
       ("ż,😀\n", [["ż", "😀"]]), ("a,\"\"\n", [["a", ""]]),
     ] as [(String, [[String]])])
-  func `rows are parsed as in RFC 4180, in pieces of any size`(text: String, expected: [[String]])
-    throws
-  {
+  func `rows are parsed as in RFC 4180, in any pieces`(text: String, expected: [[String]]) throws {
     for piece in [1, 2, 3, .max] { #expect(try read(text, piece: piece) == expected) }
   }
 
-  @Test(
-    arguments: [
-      ("a\n\"b\nc", "line 2: the quote opened here is never closed"),
-      ("\"a\"b\n", "line 1: data follows the closing quote of a field"),
-    ])
+  @Test(arguments: [
+    ("a\n\"b\nc", "line 2: the quote opened here is never closed"),
+    ("\"a\"b\n", "line 1: data follows the closing quote of a field"),
+  ])
   func `an invalid row is an error with its line`(text: String, expected: String) {
     let error = #expect(throws: CSVError.self) { try read(text) }
     #expect(error?.description == expected)

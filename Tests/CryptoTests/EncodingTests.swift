@@ -26,9 +26,7 @@ import Testing
   }
 
   @Test(arguments: ["Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zg==Zg==", "Z===", "-_8=", "Zm 9v"])
-  func `invalid base64 is rejected`(text: String) {
-    #expect(Base64.decode(text) == nil)
-  }
+  func `invalid base64 is rejected`(text: String) { #expect(Base64.decode(text) == nil) }
 
   @Test(arguments: ["Z", "Zh", "+/8", "Zg="])
   func `invalid base64 for URLs is rejected`(text: String) {

@@ -53,9 +53,7 @@ import Testing
     #expect(certificate.notBefore < certificate.notAfter)
   }
 
-  @Test
-  func `a missing key, an encrypted key and another kind of key are rejected with messages`() throws
-  {
+  @Test func `a missing, an encrypted and another kind of key are rejected with messages`() throws {
     let error = #expect(throws: CryptoError.self) { try PrivateKey(pem: Array("nonsense".utf8)) }
     #expect(error?.message.contains("not a private key in PEM") == true)
     #expect(throws: CryptoError.self) { try PrivateKey(pem: []) }
@@ -71,8 +69,7 @@ import Testing
 
   @Test(.enabled(if: hasOpenSSL)) func `openssl's encrypted and other keys are rejected`() throws {
     let path = directory.file("k.pem")
-    _ = try openssl(
-      "genrsa", "-aes256", "-passout", "pass:secret", "-out", path, "2048")
+    _ = try openssl("genrsa", "-aes256", "-passout", "pass:secret", "-out", path, "2048")
     #expect(throws: CryptoError.self) {
       try PrivateKey(pem: Array(Data(contentsOf: URL(fileURLWithPath: path))))
     }

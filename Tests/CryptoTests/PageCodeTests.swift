@@ -11,9 +11,7 @@ import Testing
         let tail = withUnsafeBytes(of: number.littleEndian) { Array($0) }
         var found = [UInt8](repeating: 0, count: 64)
         try message.withUnsafeBytes { message in
-          try found.withUnsafeMutableBytes {
-            try code.compute(message, number: number, into: $0)
-          }
+          try found.withUnsafeMutableBytes { try code.compute(message, number: number, into: $0) }
         }
         #expect(found == HMAC.sha512(key: key, message + tail))
       }

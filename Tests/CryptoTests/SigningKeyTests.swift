@@ -42,9 +42,7 @@ import Testing
   @Test(
     .enabled(if: ForeignSSHKeygen.isThere, "ssh-keygen is missing: make deps-test"),
     arguments: [("ecdsa", "256"), ("ed25519", "256")])
-  func `a key of ssh-keygen is read, and is the key that it prints`(
-    type: String, bits: String
-  ) throws {
+  func `a key of ssh-keygen is read as the key that it prints`(type: String, bits: String) throws {
     let path = directory.file("id")
     try ForeignSSHKeygen.run("-q", "-t", type, "-b", bits, "-N", "", "-f", path)
     let key = try SigningKey(Files.read(path))
@@ -60,8 +58,7 @@ import Testing
       changed[place] = changed[place] == 0x41 ? 0x42 : 0x41
       guard changed != text, let other = try? SigningKey(changed) else { continue }
       #expect(other.publicKey == key.publicKey, "\(place)")
-      #expect(
-        try SSHSignature(of: [1], by: other, namespace: "a").isValid(for: [1]), "\(place)")
+      #expect(try SSHSignature(of: [1], by: other, namespace: "a").isValid(for: [1]), "\(place)")
     }
   }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A test case of the SDKs in a fixture.
 struct ConformanceCase {
   /// Its number in the list of Mobile Sync; SmartStore's cases are identified by name.

@@ -42,8 +42,7 @@ struct ConformancePart {
           continue
         }
         if rows.contains(where: { known[$0] == nil })
-          || rows.count == 1
-            && known[rows.lowerBound]?.contains(named.name) != true
+          || rows.count == 1 && known[rows.lowerBound]?.contains(named.name) != true
         {
           strange.append("\(port.file): \(named.name) is not case \(rows)")
         }
@@ -100,9 +99,7 @@ struct ConformancePart {
 
   private func table(_ header: [String], _ rows: [Row], _ cells: (Row) -> [String]) -> String {
     let isNumbered = rows.contains { $0.item.row != nil }
-    let lines = rows.map { row in
-      (isNumbered ? ["\(row.item.row ?? 0)"] : []) + cells(row)
-    }
+    let lines = rows.map { row in (isNumbered ? ["\(row.item.row ?? 0)"] : []) + cells(row) }
     let head = (isNumbered ? ["#"] : []) + header
     return
       (["| " + head.joined(separator: " | ") + " |"]

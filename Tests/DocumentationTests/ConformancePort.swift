@@ -67,9 +67,7 @@ struct ConformancePort {
     comment.matches(of: /(?:\w+\.)?(test\w*)(?:\s*\((\d+)(?:[-–](\d+))?\))?/).map { match in
       let first = match.output.2.flatMap { Int($0) }
       let last = match.output.3.flatMap { $0 }.flatMap { Int($0) } ?? first
-      return Name(
-        name: String(match.output.1),
-        rows: first.map { $0...max($0, last ?? $0) })
+      return Name(name: String(match.output.1), rows: first.map { $0...max($0, last ?? $0) })
     }
   }
 }

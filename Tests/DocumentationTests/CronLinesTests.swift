@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// The crontab lines of the pages are those of `packaging/cron`.

@@ -1,7 +1,6 @@
 import Crypto
 import Foundation
 import JSON
-import LocalOrg
 import SmartStore
 import System
 import TestSupport
@@ -48,9 +47,7 @@ import attache
     try scene.run("check field-service --notify")
     try scene.run("org check field-service")
     try playInit(scene)
-    for words in ["run first --dry-run", "run first", "report first"] {
-      try scene.run(words)
-    }
+    for words in ["run first --dry-run", "run first", "report first"] { try scene.run(words) }
     try scene.run("prime field-service --user ada@example.com")
     try scene.run("pack field-service")
     try scene.run("run field-service")
@@ -73,9 +70,7 @@ import attache
     try playStores(scene)
     try playRecovery(scene)
     try scene.run("run field-service --json")
-    for words in [
-      "demo", "completion bash", "manual", "help completion",
-    ] { try scene.run(words) }
+    for words in ["demo", "completion bash", "manual", "help completion"] { try scene.run(words) }
   }
 
   /// Recovers a lost ledger and a whole machine, and reports data that no one can see.
@@ -101,8 +96,7 @@ import attache
       "init visits --object Account,Contact --user ada@example.com --key-file jwt.key --client-id APP "
       + "--org-url \(address)"
     try scene.run(
-      objects,
-      as: objects.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
+      objects, as: objects.replacing(address, with: scene.url).replacing("APP", with: "field-app"))
     try scene.run("init app --from userstore.json usersyncs.json --target-org field")
   }
 
@@ -158,12 +152,10 @@ import attache
     let run = try scene.lastRun()
     let plan = "reconcile undo field-service \(name)"
     let text = try scene.run(plan, as: plan.replacing(name, with: run), status: 3)
-    try scene.run(
-      plan + " 37 38", as: plan.replacing(name, with: run) + " 1", status: 3)
+    try scene.run(plan + " 37 38", as: plan.replacing(name, with: run) + " 1", status: 3)
     let digest = try #require(text.split(separator: "--confirm ").last?.prefix(16))
     let command = "reconcile undo field-service \(name) --confirm \(confirm)"
-    try scene.run(
-      command, as: command.replacing(name, with: run).replacing(confirm, with: digest))
+    try scene.run(command, as: command.replacing(name, with: run).replacing(confirm, with: digest))
   }
 
   private func playStores(_ scene: ExampleScene) throws {

@@ -65,14 +65,10 @@ struct Page: Sendable, CustomTestStringConvertible {
   }
 
   /// The texts between backticks in the prose.
-  var inlineCode: [String] {
-    prose.matches(of: /`([^`\n]+)`/).map { String($0.output.1) }
-  }
+  var inlineCode: [String] { prose.matches(of: /`([^`\n]+)`/).map { String($0.output.1) } }
 
   /// The targets of the links in the prose.
-  var links: [String] {
-    prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) }
-  }
+  var links: [String] { prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) } }
 
   /// The anchors of the headings, as GitHub generates them.
   var anchors: Set<String> {

@@ -1,4 +1,3 @@
-import Arguments
 import Foundation
 import JSON
 import Ledger

@@ -51,8 +51,7 @@ import Testing
     #expect(seen.count == 2)
   }
 
-  @Test
-  func `a server without a trusted certificate receives no byte of the request`() async throws {
+  @Test func `a server without a trusted certificate gets no byte of the request`() async throws {
     let seen = Counter()
     let trusted = try server(seen: seen)
     let other = try server(dnsNames: ["other.example.com"], ipAddresses: [], seen: seen)
@@ -63,9 +62,7 @@ import Testing
     ] {
       let request = HTTPRequest(
         "POST", server.url, headers: ["Authorization": "Bearer secret"], body: [1])
-      let error = await #expect(throws: HTTPError.self) {
-        try await client(caFile).send(request)
-      }
+      let error = await #expect(throws: HTTPError.self) { try await client(caFile).send(request) }
       #expect(error?.kind == .tls)
       #expect(error?.phase == .beforeSend)
     }

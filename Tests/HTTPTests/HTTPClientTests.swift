@@ -54,9 +54,7 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `a response truncated at any byte is never accepted`(name: String, bytes: [UInt8])
-    async throws
-  {
+  func `a response cut at any byte is never accepted`(name: String, bytes: [UInt8]) async throws {
     let server = RawServer { connection, _ in Array(bytes[..<min(connection, bytes.count)]) }
     let client = try HTTPClient()
     // The last byte after the last chunk has no content: the body is complete without it.
@@ -147,8 +145,7 @@ import Testing
       requests.increment()
       return ServerResponse(status: 302, headers: ["Location": "/elsewhere"])
     }
-    let response = try await HTTPClient().send(HTTPRequest("GET", server.url))
-    #expect(response.status == 302)
+    #expect(try await HTTPClient().send(HTTPRequest("GET", server.url)).status == 302)
     #expect(requests.count == 1)
   }
 

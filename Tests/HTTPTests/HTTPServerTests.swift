@@ -79,8 +79,7 @@ import Testing
     let client = try HTTPClient()
     for size in [1000, 1001, 1500] {
       let request = HTTPRequest("POST", server.url, body: [UInt8](repeating: 65, count: size))
-      let status = try await client.send(request).status
-      #expect(status == (size > 1000 ? 413 : 200))
+      #expect(try await client.send(request).status == (size > 1000 ? 413 : 200))
     }
     let chunk = String(repeating: "a", count: 0x600)
     let answer = RawServer.exchange(
@@ -115,8 +114,7 @@ import Testing
     }
   }
 
-  @Test
-  func `a stopped server refuses connections, and stopping it twice is harmless`() async throws {
+  @Test func `a stopped server refuses connections; stopping it twice is harmless`() async throws {
     let server = try HTTPServer { _ in ServerResponse(status: 200) }
     let client = try HTTPClient()
     #expect(try await client.send(HTTPRequest("GET", server.url)).status == 200)

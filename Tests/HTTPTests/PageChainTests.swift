@@ -1,4 +1,3 @@
-import Foundation
 import HTTP
 import System
 import Testing
@@ -136,14 +135,11 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     #expect(try await chain.next()?.status == 401)
     #expect(try await chain.next() == nil)
     chain.append(HTTPRequest("GET", url + "/2"))
-    for number in 2..<5 {
-      #expect(try await chain.next()?.body == page(number, of: 5, url: url))
-    }
+    for number in 2..<5 { #expect(try await chain.next()?.body == page(number, of: 5, url: url)) }
     #expect(try await chain.next() == nil)
   }
 
-  @Test
-  func `a truncated page is an error, and pages requested ahead are discarded`() async throws {
+  @Test func `a truncated page is an error, pages requested ahead are discarded`() async throws {
     let address = Locked("")
     let server = try HTTPServer { request in
       let number = Int(request.path.dropFirst()) ?? 0
@@ -218,9 +214,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     await #expect(throws: HTTPError.self) { try await chain.next() }
     dropped.open()
     chain.append(HTTPRequest("GET", url + "/0"))
-    for number in 0..<3 {
-      #expect(try await chain.next()?.body == page(number, of: 3, url: url))
-    }
+    for number in 0..<3 { #expect(try await chain.next()?.body == page(number, of: 3, url: url)) }
     #expect(try await chain.next() == nil)
   }
 }

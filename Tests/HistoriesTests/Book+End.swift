@@ -84,7 +84,7 @@ extension Book {
 
   /// Superseded: a later return of the phone was ingested, or the same edit came before.
   func judgeSuperseded(_ row: PhoneRow, of one: ReturnedFile) throws {
-    if hasSame(row, as: one) || isFixed(row) || isToldSent(row) { return }
+    if hasSame(row, as: one) || isFixed(row, of: one) || isToldSent(row, of: one) { return }
     let isContinued = returned.contains { other in
       other.file != one.file && other.phone == one.phone
         && other.installation == one.installation
@@ -102,11 +102,12 @@ extension Book {
       && one.rows.contains { other.rows[$0.key]?.hasContent(of: $0.value) ?? false }
   }
 
-  /// Whether an ingested return showed that its phone had sent a new record by itself.
-  private func isToldSent(_ row: PhoneRow) -> Bool {
+  /// Whether an ingested return showed that its installation had sent a new record by itself.
+  private func isToldSent(_ row: PhoneRow, of one: ReturnedFile) -> Bool {
     guard let marker = row.marker else { return false }
-    return returned.contains { one in
-      one.taken != nil && one.sent.values.contains { $0.marker == marker }
+    return returned.contains { other in
+      other.taken != nil && other.installation == one.installation
+        && other.sent.values.contains { $0.marker == marker }
     }
   }
 

@@ -170,8 +170,14 @@ struct Book {
   }
 
   /// Whether a row that was issued as open was returned with changes.
-  func isFixed(_ row: PhoneRow) -> Bool {
-    returned.contains { $0.taken != nil && isFixed(row, in: $0) }
+  ///
+  /// A bundle of another phone has no change that was made after that phone installed it.
+  func isFixed(_ row: PhoneRow, of one: ReturnedFile) -> Bool {
+    returned.contains { other in
+      guard other.taken != nil, isFixed(row, in: other) else { return false }
+      return other.phone == one.phone
+        || row.changed.values.allSatisfy { changes[$0.change].state < other.installation }
+    }
   }
 
   private func isFixed(_ row: PhoneRow, in other: ReturnedFile) -> Bool {

@@ -47,8 +47,7 @@ extension History {
     var random = HistoryRandom(seed ^ 0xC_0717)
     let phone = random.below(3)
     let edit = Step.edit(
-      phone: phone, soup: 0, pick: random.below(100), field: random.below(100), .boolean,
-      isTooLong: false)
+      phone: phone, soup: 0, pick: random.below(100), field: random.below(100), .boolean)
     let deletion = OrgChange(
       action: .delete, target: .record(random.below(100)), isSameSecond: false)
     let drawn = [edit, .returnStore(phone: phone), .orgChange(deletion), .run(.all, nil)]
@@ -70,8 +69,7 @@ extension History {
     case .beside:
       let other = random.below(3)
       let soup = 2
-      let edit = Step.edit(
-        phone: other, soup: soup, pick: pick, field: random.below(100), .boolean, isTooLong: false)
+      let edit = Step.edit(phone: other, soup: soup, pick: pick, field: random.below(100), .boolean)
       let both = [Step.createOver(phone: phone, pick: pick), edit]
       return (random.chance(50) ? both : both.reversed())
         + [.returnStore(phone: phone), .returnStore(phone: other), .run(.reconcile, nil)]
@@ -84,7 +82,7 @@ extension History {
       let soup = random.pick([0, 1, 2])
       let field = random.below(100)
       return [
-        .edit(phone: phone, soup: soup, pick: pick, field: field, .boolean, isTooLong: false),
+        .edit(phone: phone, soup: soup, pick: pick, field: field, .boolean),
         .returnAltering(phone: phone, soup: soup), .run(.all, nil),
       ]
     case .cut: return []
@@ -101,8 +99,7 @@ extension History {
         .run(.all, nil), .run(.all, nil), .install(phone: 0), .install(phone: 1),
       ]
       let field = random.below(100)
-      steps.append(
-        .edit(phone: writer, soup: 3, pick: 0, field: field, .boolean, isTooLong: false))
+      steps.append(.edit(phone: writer, soup: 3, pick: 0, field: field, .boolean))
     } else {
       steps.append(.createDetail(phone: writer, pick: pick))
     }
@@ -116,8 +113,7 @@ extension History {
   private static func late(_ random: inout HistoryRandom, _ phone: Int, _ pick: Int) -> [Step] {
     func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
     let soup = random.pick([0, 0, 2])
-    let edit = Step.edit(
-      phone: phone, soup: soup, pick: pick, field: random.below(100), .boolean, isTooLong: false)
+    let edit = Step.edit(phone: phone, soup: soup, pick: pick, field: random.below(100), .boolean)
     let first = random.pick(
       weighted: [
         (5, edit), (3, .create(phone: phone, soup: soup, .boolean)),

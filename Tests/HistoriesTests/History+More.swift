@@ -25,8 +25,7 @@ extension History {
     let kind = random.pick(weighted: draws)
     let soup = random.pick([0, 1, 2])
     let edit = Step.edit(
-      phone: phone, soup: soup, pick: random.below(100), field: random.below(100), .boolean,
-      isTooLong: false)
+      phone: phone, soup: soup, pick: random.below(100), field: random.below(100), .boolean)
     let make = Step.create(phone: phone, soup: soup, .boolean)
     let again = Step.editAgain(phone: phone, field: random.below(100))
     let fullRun = Step.run(random.chance(50) ? .all : .reconcile, nil)
@@ -83,8 +82,7 @@ extension History {
     let soup = random.pick([0, 0, 1, 2])
     func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
     let edit = Step.edit(
-      phone: phone, soup: soup, pick: random.below(100), field: random.below(100), .boolean,
-      isTooLong: false)
+      phone: phone, soup: soup, pick: random.below(100), field: random.below(100), .boolean)
     let again = Step.editAgain(phone: phone, field: random.below(100))
     let first = random.pick(
       weighted: [

@@ -122,8 +122,7 @@ struct History: RandomHistory, Hashable {
     let phone = random.below(3)
     let soup = random.pick([0, 0, 1, 2])
     let pick = random.below(100)
-    let spelling = random.pick(
-      weighted: [(6, Step.Spelling.boolean), (2, .text), (2, .number)])
+    let spelling = random.pick(weighted: [(6, Step.Spelling.boolean), (2, .text), (2, .number)])
     let draws: [(weight: Int, value: Draw)] = [
       (22, .edit), (6, .again), (7, .create), (2, .createAndDelete), (4, .delete),
       (13, .returnStore),
@@ -151,8 +150,7 @@ struct History: RandomHistory, Hashable {
     case .twoSoups:
       return [
         .edit(
-          phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean,
-          isTooLong: false),
+          phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean),
         .editInOtherSoup(phone: phone, field: random.below(100)),
       ]
     }

@@ -34,8 +34,7 @@ enum HistoryPipeline {
     let correlation =
       setup.visitKey == .correlation
       ? #","correlationField":{"Site_Visit__c":"External_Id__c"}"# : ""
-    let across =
-      setup.across == .manual ? "" : #","deviceConflicts":"\#(setup.across.rawValue)""#
+    let across = setup.across == .manual ? "" : #","deviceConflicts":"\#(setup.across.rawValue)""#
     return """
       {"format":1,"name":"\(name)",
        "org":{"url":{"env":"ATTACHE_ORG_URL"},"concurrency":\(setup.concurrency),"login":{"method":"jwt",

@@ -88,8 +88,7 @@ final class OrgWatch: Sendable {
     for sobject in ["Account", "Site_Visit__c", "Contact"] {
       let fields = Soup.fields(of: sobject)
       let text = (["Id", "Name", "IsDeleted"] + fields).joined(separator: ", ")
-      let page = try org.query(
-        "SELECT \(text) FROM \(sobject)", as: admin, includeDeleted: true)
+      let page = try org.query("SELECT \(text) FROM \(sobject)", as: admin, includeDeleted: true)
       for value in try JSONValue(parsing: page.records).array ?? [] {
         var values: [String: String] = [:]
         for field in fields { values[field] = value[field]?.string }

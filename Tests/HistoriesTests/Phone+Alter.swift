@@ -10,8 +10,7 @@ extension Phone {
   func alterHalf(_ path: String, _ soup: Soup) throws {
     let connection = try Connection(path)
     defer { connection.close() }
-    let number = try connection.integer(
-      "SELECT id FROM soup_attrs WHERE soupName = \(soup.name)")
+    let number = try connection.integer("SELECT id FROM soup_attrs WHERE soupName = \(soup.name)")
     guard let number else { throw Violation("a store has no soup \(soup.name)") }
     let table = "TABLE_\(number)"
     let old = try connection.all(
@@ -39,8 +38,7 @@ extension Phone {
           old.map {
             ["path": .string($0.path), "columnName": .string($0.column), "type": .string($0.type)]
           }),
-        "newIndexSpecs": .array(
-          new.map { ["path": .string($0.path), "type": .string($0.type)] }),
+        "newIndexSpecs": .array(new.map { ["path": .string($0.path), "type": .string($0.type)] }),
         "reIndexData": true,
       ]
       try connection.run(

@@ -153,9 +153,7 @@ final class Phone {
     return objects.sorted { Self.entry($0) < Self.entry($1) }
   }
 
-  static func entry(_ object: JSONObject) -> Int64 {
-    object[StoreField.soupEntryID]?.int ?? 0
-  }
+  static func entry(_ object: JSONObject) -> Int64 { object[StoreField.soupEntryID]?.int ?? 0 }
 
   /// Writes an element as an app does, and records its row in the book.
   func write(
@@ -167,8 +165,7 @@ final class Phone {
     let stored = try store.upsert([.object(object)], into: soup.name).first?.object ?? [:]
     try store.close()
     let id = RowID(soup: soup.name, entry: Self.entry(stored))
-    var row =
-      state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup), before: before)
+    var row = state.rows[id] ?? PhoneRow(id: id, issued: Self.values(before, soup), before: before)
     if row.serverID == nil, let text = object["Id"]?.string, !text.hasPrefix("local_") {
       row.serverID = text
     }
@@ -182,9 +179,7 @@ final class Phone {
   }
 
   /// Writes a clean element, and removes its row from the book; a nil one is deleted.
-  func settle(
-    _ id: RowID, _ object: JSONObject?, now: Int64, node: Int, sent: Sent? = nil
-  ) throws {
+  func settle(_ id: RowID, _ object: JSONObject?, now: Int64, node: Int, sent: Sent? = nil) throws {
     let store = try Store(opening: state.path)
     store.clock = { now }
     if let object {

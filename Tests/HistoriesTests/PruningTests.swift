@@ -1,4 +1,3 @@
-import Pipelines
 import System
 import TestSupport
 import Testing

@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import Reconciliation
 import System
 import TestSupport
 

@@ -4,7 +4,7 @@
 /// when the step is played. So any step can be left out and the others still make sense.
 enum Step: Sendable, Hashable, CustomStringConvertible {
   /// A phone's user changes a field of a row.
-  case edit(phone: Int, soup: Int, pick: Int, field: Int, Spelling, isTooLong: Bool)
+  case edit(phone: Int, soup: Int, pick: Int, field: Int, Spelling, isTooLong: Bool = false)
   /// The phone changes the row of its last edit again.
   case editAgain(phone: Int, field: Int)
   /// The phone changes the record of its last edit in the other soup that has it.
@@ -240,8 +240,7 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
       case .reassign: "gives \(record) to the other user"
       case .create: "creates a record"
       }
-    return "another user \(what)"
-      + (isSameSecond ? ", in the second of the previous change" : "")
+    return "another user \(what)" + (isSameSecond ? ", in the second of the previous change" : "")
   }
 }
 

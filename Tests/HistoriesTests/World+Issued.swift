@@ -1,6 +1,4 @@
 import JSON
-import LocalOrg
-import Pipelines
 import SmartStore
 import Snapshots
 import System

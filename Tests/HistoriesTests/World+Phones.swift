@@ -1,5 +1,4 @@
 import JSON
-import Pipelines
 import SmartStore
 import System
 import TestSupport

@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import SQLite
 import System
 import TestSupport

@@ -94,8 +94,7 @@ extension World {
       return try sendCreate(row, element, soup, phone, user)
     }
     guard setup.overwrites || isCurrent(element, date) else { return false }
-    let outcome = org.update(
-      soup.sobject, id: recordID, fields(of: element, soup.listed), as: user)
+    let outcome = org.update(soup.sobject, id: recordID, fields(of: element, soup.listed), as: user)
     guard outcome.errors.isEmpty else { return false }
     try settle(phone, row, clean(element, soup, recordID, user), recordID: recordID)
     return true
@@ -152,8 +151,7 @@ extension World {
     guard phone.isInstalled, let user = org.user(named: phone.username) else { return false }
     watch.look(.pipeline)
     for soup in Soup.all {
-      let fields =
-        ["Id", "LastModifiedDate"] + soup.fields(upserts: setup.visitKey == .external)
+      let fields = ["Id", "LastModifiedDate"] + soup.fields(upserts: setup.visitKey == .external)
       let page = try org.query(
         "SELECT \(fields.joined(separator: ", ")) FROM \(soup.sobject) LIMIT 2000", as: user)
       let records = try (JSONValue(parsing: page.records).array ?? []).compactMap(\.object)
@@ -176,8 +174,7 @@ extension World {
     else { return false }
     let node = book.newState(after: phone.state.node)
     book.reverted.formUnion(row.allChanges)
-    try phone.settle(
-      id, row.marker == nil ? row.before : nil, now: deviceNow(), node: node)
+    try phone.settle(id, row.marker == nil ? row.before : nil, now: deviceNow(), node: node)
     return true
   }
 

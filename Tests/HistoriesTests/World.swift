@@ -1,9 +1,6 @@
-import Bundles
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import SmartStore
 import System
 import TestSupport
@@ -103,9 +100,7 @@ final class World {
     try await comeToRest()
   }
 
-  private func keep(in directory: String) {
-    try? Strike.copyTree(root, to: directory)
-  }
+  private func keep(in directory: String) { try? Strike.copyTree(root, to: directory) }
 
   // MARK: time and values
 
@@ -132,8 +127,7 @@ final class World {
     var isDone = true
     switch step {
     case .edit(let phone, let soup, let pick, let field, let spelling, let isTooLong):
-      isDone = try edit(
-        phones[phone], Soup.all[soup], pick, field, spelling, isTooLong: isTooLong)
+      isDone = try edit(phones[phone], Soup.all[soup], pick, field, spelling, isTooLong: isTooLong)
     case .editAgain(let phone, let field): isDone = try editAgain(phones[phone], field)
     case .editInOtherSoup(let phone, let field): isDone = try editInOtherSoup(phones[phone], field)
     case .create(let phone, let soup, let spelling):
@@ -283,8 +277,7 @@ final class World {
         number: number, step: step, phone: phone.number, state: node, row: row, recordID: nil,
         field: field, isListed: true, value: value, issued: nil, bundle: phone.state.issued))
     book.makers[marker] = Book.Maker(
-      phone: phone.number, state: node, soup: soup.name,
-      key: object["External_Id__c"]?.string)
+      phone: phone.number, state: node, soup: soup.name, key: object["External_Id__c"]?.string)
     return row
   }
 

@@ -65,9 +65,7 @@ import Testing
     #"{"colour": "blue"}"#:
       "1:12: colour: \"blue\" is not a colour; write one of \"red\", \"green\"",
   ])
-  func `a wrong value is reported with position, type and fix`(text: String, expected: String)
-    throws
-  {
+  func `a wrong value is reported with place, type and fix`(text: String, expected: String) throws {
     let (_, said) = try read(text) { object in
       _ = object.int("count", default: 1, in: 1...9)
       _ = object.text("name")

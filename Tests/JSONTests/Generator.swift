@@ -1,4 +1,3 @@
-import JSON
 import TestSupport
 
 /// Generates JSON texts like an unfriendly server: spaces, escapes, duplicates, deep nesting.

@@ -60,9 +60,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64.random(in: 0...UInt64.max), 4])
-  func `a page truncated anywhere is an error with a position, never read beyond its end`(
-    seed: UInt64
-  ) {
+  func `a page cut anywhere is an error with a position, never read beyond its end`(seed: UInt64) {
     var generator = Generator(random: HistoryRandom(seed))
     let scanner = RecordScanner(paths: Self.paths)
     for _ in 0..<20 {
@@ -122,8 +120,7 @@ import Testing
 
   @Test func `nested objects may have members with the same names`() throws {
     let found = try spans(
-      ["Id", "Owner.Id", "Owner.Owner.Id"],
-      #"{"Owner":{"Id":"2","Owner":{"Id":"3"}},"Id":"1"}"#)
+      ["Id", "Owner.Id", "Owner.Owner.Id"], #"{"Owner":{"Id":"2","Owner":{"Id":"3"}},"Id":"1"}"#)
     #expect(found == ["1", "2", "3"])
   }
 

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct AdminResourceTests {
@@ -29,8 +28,7 @@ import Testing
 
   @Test func `the log can be read, and does not contain admin calls`() async throws {
     _ = try await served.send("GET", "/limits")
-    let all = try await admin("GET", "log")
-    #expect(all.json.array?.map { $0["kind"]?.string } == ["limits"])
+    #expect(try await admin("GET", "log").json.array?.map { $0["kind"]?.string } == ["limits"])
     #expect(try await admin("GET", "log?after=1").text == "[]")
   }
 
@@ -58,8 +56,7 @@ import Testing
   }
 
   @Test(arguments: ["count", "Times", "message"])
-  func `an unknown member of a fault is refused with the known ones`(_ member: String) async throws
-  {
+  func `an unknown member of a fault is refused with all known`(_ member: String) async throws {
     let order: JSONObject = ["kind": "limits", "status": 503, member: 3]
     let refused = try await admin("POST", "faults", .object(order))
     #expect(refused.outcome == "400 INVALID_INPUT")

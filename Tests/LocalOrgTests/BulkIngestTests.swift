@@ -1,11 +1,12 @@
-import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct BulkIngestTests {
+  private let served: ServedOrg
+
+  init() throws { served = try ServedOrg() }
+
   @Test func `rows are inserted, and each has its result`() async throws {
-    let served = try ServedOrg()
     let id = try await served.ingest(
       "insert", "Account",
       "Name,External_Id__c,NumberOfEmployees\n\"Two\nlines\",e1,5\n,e2,1\nThird,e3,many\n")
@@ -21,15 +22,13 @@ import Testing
     #expect(stored.json["records"]?[0]?["Name"] == "Two\nlines")
     #expect(stored.json["records"]?[0]?["NumberOfEmployees"]?.int == 5)
     let failed = try await served.rows("ingest/\(id)/failedResults")
-    #expect(
-      failed[1][1] == "REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --")
+    #expect(failed[1][1] == "REQUIRED_FIELD_MISSING:Required fields are missing: [Name]:Name --")
     #expect(failed[2][1].hasPrefix("JSON_PARSER_ERROR:"))
     #expect(failed.map { $0[3] } == ["External_Id__c", "e2", "e3"])
     #expect(try await served.rows("ingest/\(id)/unprocessedrecords").count == 1)
   }
 
   @Test func `an empty cell leaves a field unchanged, and #N/A clears it`() async throws {
-    let served = try ServedOrg()
     let account = try await served.create(
       "Account", ["Name": "A", "Site": "here", "Phone": "1", "External_Id__c": "key"])
     let contact = try await served.create("Contact", ["LastName": "C", "DoNotCall": true])
@@ -45,7 +44,6 @@ import Testing
   }
 
   @Test func `an upsert finds records by an external id, a delete by id`() async throws {
-    let served = try ServedOrg()
     let known = try await served.create("Account", ["Name": "old", "External_Id__c": "e1"])
     let upsert = try await served.ingest(
       "upsert", "Account", "External_Id__c;Name\r\ne1;new\r\ne2;made\r\n;lost\r\n",
@@ -64,8 +62,7 @@ import Testing
     let refused = try await served.rows("ingest/\(delete)/failedResults")
     #expect(refused[1] == [known, "ENTITY_IS_DELETED:entity is deleted:--", known])
     #expect(refused[2][1].hasPrefix("INVALID_CROSS_REFERENCE_KEY:"))
-    #expect(
-      try await served.query("SELECT Name FROM Account").json["records"]?.array?.count == 1)
+    #expect(try await served.query("SELECT Name FROM Account").json["records"]?.array?.count == 1)
   }
 
   @Test(arguments: [
@@ -78,10 +75,7 @@ import Testing
     ("insert", "Name\n\"x\n", "InvalidBatch : line 2: the quote opened here is never closed"),
     ("delete", "Id,Name\n1,2\n", "InvalidBatch : A delete has the one column Id"),
   ])
-  func `invalid CSV makes the job fail`(operation: String, csv: String, message: String)
-    async throws
-  {
-    let served = try ServedOrg()
+  func `invalid CSV fails the job`(operation: String, csv: String, message: String) async throws {
     let id = try await served.ingest(operation, "Account", csv)
     let job = try await served.job("ingest/\(id)")
     #expect(job["state"] == "Failed")
@@ -107,14 +101,12 @@ import Testing
   }
 
   @Test func `a job accepts its data once, as text/csv, while it is open`() async throws {
-    let served = try ServedOrg()
     let job = try await served.send(
       "POST", "/jobs/ingest", ["operation": "insert", "object": "account"])
     #expect(job.json["object"] == "Account")
     #expect(job.json["state"] == "Open")
     let id = try #require(job.json["id"]?.string)
-    #expect(
-      job.json["contentUrl"]?.string == "services/data/v66.0/jobs/ingest/\(id)/batches")
+    #expect(job.json["contentUrl"]?.string == "services/data/v66.0/jobs/ingest/\(id)/batches")
     let typed = try await served.upload(id, "Name\nx\n", type: "application/json")
     #expect(typed.outcome == "415 UNSUPPORTED_MEDIA_TYPE")
     #expect(try await served.upload(id, "Name\nx\n").status == 201)
@@ -141,7 +133,6 @@ import Testing
       (["operation": "insert", "object": "Account", "objekt": "x"], "400 JSON_PARSER_ERROR"),
     ] as [([String: String], String)])
   func `an invalid job is refused`(body: [String: String], outcome: String) async throws {
-    let served = try ServedOrg()
     let members = JSONObject(body.map { ($0.key, JSONValue.string($0.value)) })
     #expect(try await served.send("POST", "/jobs/ingest", .object(members)).outcome == outcome)
   }

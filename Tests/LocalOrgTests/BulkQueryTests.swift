@@ -1,11 +1,13 @@
 import HTTP
-import JSON
 import LocalOrg
 import Testing
 
 @Suite struct BulkQueryTests {
+  private let served: ServedOrg
+
+  init() throws { served = try ServedOrg() }
+
   @Test func `a query job returns its records as CSV, page by page`() async throws {
-    let served = try ServedOrg()
     try served.fill("Account", 7)
     let id = try await served.queryJob("SELECT Id, Name FROM Account ORDER BY Name")
     let job = try await served.job("query/\(id)")
@@ -30,7 +32,6 @@ import Testing
   }
 
   @Test func `values are written as in an org's CSV`() async throws {
-    let served = try ServedOrg()
     let account = try await served.create("Account", ["Name": "Ac\"me,\nInc"])
     _ = try await served.create(
       "Contact",
@@ -77,7 +78,6 @@ import Testing
   }
 
   @Test func `a job keeps what it found, whatever happens to the records later`() async throws {
-    let served = try ServedOrg()
     let kept = try await served.create("Account", ["Name": "before"])
     let id = try await served.queryJob("SELECT Name FROM Account")
     _ = try await served.send("PATCH", "/sobjects/Account/\(kept)", ["Name": "after"])
@@ -86,7 +86,6 @@ import Testing
   }
 
   @Test func `only queryAll returns deleted records`() async throws {
-    let served = try ServedOrg()
     let id = try await served.create("Account", ["Name": "gone"])
     _ = try await served.send("DELETE", "/sobjects/Account/\(id)")
     let plain = try await served.queryJob("SELECT Name FROM Account")
@@ -97,9 +96,7 @@ import Testing
       try await served.rows("query/\(all)/results") == [["Name", "IsDeleted"], ["gone", "true"]])
   }
 
-  @Test func `a job is processed in runs, can be aborted, and resumes in another process`()
-    async throws
-  {
+  @Test func `a job has several runs, can be aborted, resumes in another process`() async throws {
     let served = try ServedOrg { $0.bulkRuns = 1 }
     try served.org.seedBulk(object: "Account", count: 4500)
     let id = try await served.queryJob("SELECT Id FROM Account")
@@ -137,7 +134,6 @@ import Testing
     ("SELECT Name FROM Account OFFSET 3", "400 API_ERROR"),
   ])
   func `an unsupported bulk query is refused early`(soql: String, outcome: String) async throws {
-    let served = try ServedOrg()
     let response = try await served.send(
       "POST", "/jobs/query", ["operation": "query", "query": .string(soql)])
     #expect(response.outcome == outcome)
@@ -145,7 +141,6 @@ import Testing
   }
 
   @Test func `jobs are listed and deleted, and belong to their owners`() async throws {
-    let served = try ServedOrg()
     try served.org.addUser("ben@example.com", lastName: "Bloch", profile: "Field Technician")
     let ben = try served.server.token(for: "ben@example.com")
     let id = try await served.queryJob("SELECT Id FROM Account")
@@ -160,7 +155,6 @@ import Testing
   }
 
   @Test func `results require the job's version, and jobs a version that has them`() async throws {
-    let served = try ServedOrg()
     let id = try await served.queryJob("SELECT Id FROM Account")
     func status(_ version: Int, _ path: String) async throws -> Int {
       try await served.send("GET", "/services/data/v\(version).0/jobs/query/\(id)\(path)").status

@@ -1,7 +1,6 @@
 import CSV
 import HTTP
 import JSON
-import LocalOrg
 
 /// Jobs of the Bulk API as a client runs them.
 extension ServedOrg {

@@ -1,12 +1,14 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 /// Minor requirements of other clients.
 @Suite struct ClientNeedsTests {
+  private let served: ServedOrg
+
+  init() throws { served = try ServedOrg() }
+
   @Test func `records are counted, and an object without any is omitted`() async throws {
-    let served = try ServedOrg()
     try served.fill("Account", 3)
     let answer = try await served.send("GET", "/limits/recordCount?sObjects=Account,Contact")
     #expect(answer.json["sObjects"] == [["count": 3, "name": "Account"]])
@@ -15,7 +17,6 @@ import Testing
   }
 
   @Test func `jobs are listed among the limits`() async throws {
-    let served = try ServedOrg()
     _ = try await served.queryJob("SELECT Id FROM Account")
     _ = try await served.ingest("insert", "Account", "Name\nx\n")
     let limits = try await served.send("GET", "/limits").json
@@ -24,10 +25,8 @@ import Testing
   }
 
   @Test func `older clients get page layouts`() async throws {
-    let served = try ServedOrg()
     let list = try await served.send("GET", "/sobjects/Account/describe/layouts").json
-    let address = try #require(
-      list["recordTypeMappings"]?[0]?["urls"]?["layout"]?.string)
+    let address = try #require(list["recordTypeMappings"]?[0]?["urls"]?["layout"]?.string)
     let layout = try await served.send("GET", address).json
     #expect(layout["id"] == list["layouts"]?[0]?["id"])
     #expect(layout["detailLayoutSections"]?[0]?["layoutRows"]?[0]?["layoutItems"]?[0] != nil)
@@ -35,7 +34,6 @@ import Testing
   }
 
   @Test func `a cached description is not resent, nor in a composite`() async throws {
-    let served = try ServedOrg()
     let path = "/sobjects/Account/describe"
     let tag = try #require(try await served.send("GET", path).headers["ETag"])
     let again = try await served.send("GET", path, headers: ["If-None-Match": tag])
@@ -56,7 +54,6 @@ import Testing
   }
 
   @Test func `composite lists the resources below it`() async throws {
-    let served = try ServedOrg()
     let names = try await served.send("GET", "/composite").json.object?.names
     #expect(names == ["batch", "sobjects", "tree"])
     let early = try await served.send("GET", "/services/data/v34.0/composite").json.object?.names
@@ -64,7 +61,6 @@ import Testing
   }
 
   @Test func `no object has a tab`() async throws {
-    let served = try ServedOrg()
     let answer = try await served.query(
       "SELECT SObjectName FROM TabDefinition WHERE IsCustom = true AND SObjectName IN ('x__c')")
     #expect(answer.json["totalSize"] == 0)
@@ -81,8 +77,7 @@ import Testing
       0x4d, 0x55, 0xb2, 0x52, 0x2a, 0x48, 0x4c, 0xce, 0x4e, 0x4d, 0x51, 0xaa, 0x05, 0x00, 0x62,
       0x95, 0x2f, 0x61, 0x11, 0x00, 0x00, 0x00,
     ]
-    var request = HTTPRequest(
-      "POST", served.server.url + ServedOrg.version + "/sobjects/Account")
+    var request = HTTPRequest("POST", served.server.url + ServedOrg.version + "/sobjects/Account")
     request.headers["Authorization"] = "Bearer " + served.token
     request.headers["Content-Type"] = "application/json"
     request.headers["Content-Encoding"] = "gzip"

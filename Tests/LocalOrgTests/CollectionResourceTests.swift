@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct CollectionResourceTests {
@@ -76,17 +75,14 @@ import Testing
         "ALL_OR_NONE_OPERATION_ROLLED_BACK", "REQUIRED_FIELD_MISSING",
         "ALL_OR_NONE_OPERATION_ROLLED_BACK",
       ])
-    let count = try await served.query("SELECT COUNT() FROM Account")
-    #expect(count.json["totalSize"]?.int == 0)
+    #expect(try await served.query("SELECT COUNT() FROM Account").json["totalSize"]?.int == 0)
   }
 
   @Test func `an upsert reports what it created`() async throws {
     func body(_ name: JSONValue) -> JSONValue {
       [
         "records": [
-          [
-            "attributes": ["type": "Site_Visit__c"], "Name": name, "External_Id__c": "V1",
-          ]
+          ["attributes": ["type": "Site_Visit__c"], "Name": name, "External_Id__c": "V1"]
         ]
       ]
     }

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct CompositeResourceTests {
@@ -20,8 +19,7 @@ import Testing
 
   private func run(_ parts: [JSONValue], allOrNone: Bool = false) async throws -> HTTPResponse {
     try await served.send(
-      "POST", "/composite/",
-      ["allOrNone": .bool(allOrNone), "compositeRequest": .array(parts)])
+      "POST", "/composite/", ["allOrNone": .bool(allOrNone), "compositeRequest": .array(parts)])
   }
 
   private func statuses(_ response: HTTPResponse) -> [Int64] {
@@ -33,8 +31,7 @@ import Testing
       part("POST", "/sobjects/Account", "acc", ["Name": "Acme"]),
       part("POST", "/sobjects/Contact", "con", ["LastName": "Ray", "AccountId": "@{acc.id}"]),
       part("GET", "/sobjects/Account/@{acc.id}?fields=Name", "read"),
-      part(
-        "GET", "/query?q=SELECT+Id,Name+FROM+Contact+WHERE+AccountId='@{acc.id}'", "found"),
+      part("GET", "/query?q=SELECT+Id,Name+FROM+Contact+WHERE+AccountId='@{acc.id}'", "found"),
       part("PATCH", "/sobjects/Contact/@{found.records[0].Id}", "patch", ["FirstName": "Ann"]),
     ])
     #expect(statuses(response) == [201, 201, 200, 200, 204])
@@ -79,8 +76,7 @@ import Testing
       $0["body"]?[0]?["errorCode"]?.string
     }
     #expect(codes == ["PROCESSING_HALTED", "REQUIRED_FIELD_MISSING", "PROCESSING_HALTED"])
-    let count = try await served.query("SELECT COUNT() FROM Account")
-    #expect(count.json["totalSize"]?.int == 1)
+    #expect(try await served.query("SELECT COUNT() FROM Account").json["totalSize"]?.int == 1)
   }
 
   @Test func `an invalid composite is refused`() async throws {

@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import Testing
 
 /// The clock is set to Tuesday, 14 November 2023.

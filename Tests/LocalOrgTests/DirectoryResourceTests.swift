@@ -1,5 +1,4 @@
 import HTTP
-import JSON
 import LocalOrg
 import Testing
 
@@ -40,8 +39,7 @@ import Testing
       directory: served.directory.file("clocked"),
       options: Org.Options(clockStart: 1_704_110_400_000))
     let server = try OrgServer(org: clocked)
-    let response = try await served.client.send(
-      HTTPRequest("GET", server.url + "/services/data"))
+    let response = try await served.client.send(HTTPRequest("GET", server.url + "/services/data"))
     #expect(response.headers.values("Date").count == 1)
     #expect(response.headers["Date"]?.hasPrefix("Mon, 01 Jan 2024 12:0") == true)
   }

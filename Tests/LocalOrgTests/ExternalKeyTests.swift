@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 /// Records identified by keys of other systems, and the errors that clients distinguish.
@@ -48,8 +47,7 @@ import Testing
     #expect(try await served.send("PATCH", path, ["Name": "x"]).json["created"] == false)
   }
 
-  @Test func `an upsert by Id updates an existing record and creates one without Id`() async throws
-  {
+  @Test func `an upsert by Id updates an existing record, creates one without Id`() async throws {
     let id = try await served.create("Account", ["Name": "Old", "Description": "kept"])
     let response = try await served.send(
       "PATCH", "/composite/sobjects/Account/Id",

@@ -28,8 +28,7 @@ import Testing
 
   @Test func `a field that a search returns has no alias`() throws {
     let error = #expect(throws: OrgError.self) {
-      try sample.org.search(
-        "FIND {Young} RETURNING Contact(FirstName LastName)", as: sample.admin)
+      try sample.org.search("FIND {Young} RETURNING Contact(FirstName LastName)", as: sample.admin)
     }
     #expect(error?.code == "MALFORMED_QUERY" || error?.code == "MALFORMED_SEARCH")
   }

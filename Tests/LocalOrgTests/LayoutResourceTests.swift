@@ -1,6 +1,4 @@
-import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct LayoutResourceTests {
@@ -58,8 +56,7 @@ import Testing
     #expect(Array(fields(edit).prefix(3)) == ["LastName", "FirstName", "Salutation"])
     let name = try #require(items(edit).first)
     #expect(name["label"]?.string == "Name" && name["required"] == true)
-    let account = try #require(
-      items(edit).first { $0["lookupIdApiName"]?.string == "AccountId" })
+    let account = try #require(items(edit).first { $0["lookupIdApiName"]?.string == "AccountId" })
     #expect(account["editableForUpdate"] == true && account["required"] == false)
     let create = try await layout("Case?mode=Create")
     #expect(!fields(create).contains("CaseNumber"))

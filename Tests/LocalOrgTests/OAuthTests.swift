@@ -27,8 +27,7 @@ private struct AppKeys {
     ]
     for (name, value) in changes { claims[name] = value }
     let head: JSONValue = ["alg": .string(algorithm)]
-    let text =
-      Base64.encodeURL(head.bytes) + "." + Base64.encodeURL(JSONValue.object(claims).bytes)
+    let text = Base64.encodeURL(head.bytes) + "." + Base64.encodeURL(JSONValue.object(claims).bytes)
     return text + "." + Base64.encodeURL(try key.signRS256(Array(text.utf8)))
   }
 }
@@ -44,9 +43,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     self.keys = keys
     served = try ServedOrg {
       $0.apps = ["field-app": keys.certificate]
-      $0.clients = [
-        "nightly": OrgServer.Client(secret: "s3cret+&", username: "ada@example.com")
-      ]
+      $0.clients = ["nightly": OrgServer.Client(secret: "s3cret+&", username: "ada@example.com")]
     }
   }
 
@@ -114,9 +111,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
       (try keys.assertion(["sub": "gone@example.com"]), "inactive_user"),
     ]
     for row in table {
-      let response = try await served.login([
-        ("grant_type", bearer), ("assertion", row.assertion),
-      ])
+      let response = try await served.login([("grant_type", bearer), ("assertion", row.assertion)])
       #expect(response.status == 400)
       #expect(response.json["error"]?.string == row.error, "\(response.text)")
     }

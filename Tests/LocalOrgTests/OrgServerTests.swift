@@ -1,5 +1,4 @@
 import HTTP
-import JSON
 import LocalOrg
 import Testing
 
@@ -15,8 +14,7 @@ import Testing
         group.addTask {
           var ids: [String] = []
           for number in 0..<10 {
-            ids.append(
-              try await served.create("Account", ["Name": .string("\(client).\(number)")]))
+            ids.append(try await served.create("Account", ["Name": .string("\(client).\(number)")]))
           }
           return ids
         }

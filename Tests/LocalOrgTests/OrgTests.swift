@@ -40,8 +40,7 @@ import Testing
     let copy = TemporaryDirectory("copy")
     // A killed process leaves its write-ahead log, possibly with half a frame at its end.
     for name in ["org.sqlite", "org.sqlite-wal"] {
-      try FileManager.default.copyItem(
-        atPath: sample.directory.file(name), toPath: copy.file(name))
+      try FileManager.default.copyItem(atPath: sample.directory.file(name), toPath: copy.file(name))
     }
     let log = try #require(FileHandle(forWritingAtPath: copy.file("org.sqlite-wal")))
     try log.seekToEnd()

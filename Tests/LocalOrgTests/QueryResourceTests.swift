@@ -1,6 +1,4 @@
 import HTTP
-import JSON
-import LocalOrg
 import Testing
 
 @Suite struct QueryResourceTests {
@@ -33,8 +31,7 @@ import Testing
     #expect(sizes == [200, 200, 50])
     #expect(Set(ids).count == 450)
     #expect(response.json["done"]?.bool == true)
-    let kinds = served.server.log.entries.map(\.kind)
-    #expect(kinds == [.query, .queryMore, .queryMore])
+    #expect(served.server.log.entries.map(\.kind) == [.query, .queryMore, .queryMore])
     #expect(served.server.log.entries.map(\.records) == [200, 200, 50])
   }
 

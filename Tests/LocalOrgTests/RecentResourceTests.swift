@@ -1,6 +1,4 @@
 import HTTP
-import JSON
-import LocalOrg
 import Testing
 
 @Suite struct RecentResourceTests {

@@ -35,14 +35,12 @@ import Testing
       order by LastName desc limit 5) from Account order by Name
       """)
     let records = try #require(response.json["records"]?.array)
-    #expect(
-      records[0]["Contacts"]?.object?.names == ["totalSize", "done", "records"])
+    #expect(records[0]["Contacts"]?.object?.names == ["totalSize", "done", "records"])
     #expect(records[0]["Contacts"]?["totalSize"] == 1)
     #expect(lastNames(records[0]["Contacts"]) == ["0.1"])
     #expect(records[1]["Contacts"] == .null)
     #expect(lastNames(records[2]["Contacts"]) == ["2.0"])
-    let contact = records[2]["Contacts"]?["records"]?[0]
-    #expect(contact?["attributes"]?["type"] == "Contact")
+    #expect(records[2]["Contacts"]?["records"]?[0]?["attributes"]?["type"] == "Contact")
   }
 
   @Test func `children beyond the page have a separate locator`() async throws {
@@ -103,8 +101,7 @@ import Testing
     #expect(names == (0..<4).flatMap { parent in (0..<3).map { "\(parent).\($0)" } })
   }
 
-  @Test func `the next page of parents invalidates the locators of earlier children`() async throws
-  {
+  @Test func `the next page of parents invalidates locators of earlier children`() async throws {
     _ = try await families([3, 3, 3])
     for (isKept, outcome) in [(false, "400 INVALID_QUERY_LOCATOR"), (true, "200")] {
       var options = OrgServer.Options()
@@ -120,14 +117,12 @@ import Testing
       }
       let soql = HTTPQuery.encode("SELECT Id, (SELECT LastName FROM Contacts) FROM Account")
       let first = try await get("/services/data/v66.0/query?q=" + soql)
-      let child = try #require(
-        first.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
+      let child = try #require(first.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
       let next = try #require(first.json["nextRecordsUrl"]?.string)
       #expect(try await get(child).status == 200)
       let second = try await get(next)
       #expect(try await get(child).outcome == outcome)
-      let other = try #require(
-        second.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
+      let other = try #require(second.json["records"]?[0]?["Contacts"]?["nextRecordsUrl"]?.string)
       #expect(try await get(other).status == 200)
       let third = try await get(try #require(second.json["nextRecordsUrl"]?.string))
       #expect(third.json["done"] == true)
@@ -141,8 +136,7 @@ import Testing
     let who = try #require(contact.json["records"]?[0]?["Id"])
     for number in 0..<3 {
       _ = try await served.create(
-        "Task",
-        ["Subject": .string("T\(number)"), "WhoId": who, "WhatId": .string(ids[0])])
+        "Task", ["Subject": .string("T\(number)"), "WhoId": who, "WhatId": .string(ids[0])])
     }
     let response = try await served.query(
       "SELECT Id, (SELECT Id, (SELECT Subject FROM Tasks ORDER BY Subject) FROM Contacts) FROM Account"

@@ -1,6 +1,4 @@
 import HTTP
-import JSON
-import LocalOrg
 import System
 import Testing
 
@@ -28,8 +26,7 @@ import Testing
     #expect(updated.status == 204)
     #expect(updated.body.isEmpty)
     let short = String(id.prefix(15))
-    #expect(
-      try await served.send("GET", "/sobjects/Account/\(short)").json["Phone"]?.string == "1")
+    #expect(try await served.send("GET", "/sobjects/Account/\(short)").json["Phone"]?.string == "1")
 
     #expect(try await served.send("DELETE", "/sobjects/Account/\(id)").status == 204)
     #expect(

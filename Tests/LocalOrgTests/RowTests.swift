@@ -150,8 +150,7 @@ import Testing
         "Account", id: account, ["Name": .string(name)], as: sample.admin, ifUnmodifiedSince: since)
     }
     #expect(update(seen, "first").errors.isEmpty)
-    let error = try #require(update(seen, "second").errors.first)
-    #expect(error.status == 412)
+    #expect(try #require(update(seen, "second").errors.first).status == 412)
     #expect(try sample.column("SELECT Name FROM Account") == ["first"])
     #expect(update(seen + 999_000, "third").errors.isEmpty)
   }
@@ -197,8 +196,7 @@ import Testing
     let wrong = sample.org.upsert(
       "Site_Visit__c", externalField: "Name", value: "x", [:], as: sample.admin)
     #expect(wrong.errors.first?.code == "NOT_FOUND")
-    let link = try sample.make(
-      "WorkOrder", ["Subject": "x", "Account": ["Id": .string(account)]])
+    let link = try sample.make("WorkOrder", ["Subject": "x", "Account": ["Id": .string(account)]])
     #expect(
       try sample.records("SELECT Account.Name FROM WorkOrder")[0]["Account"]?["Name"] == "Alpha")
     #expect(link.hasPrefix("0WO"))

@@ -1,7 +1,5 @@
 import HTTP
-import JSON
 import LocalOrg
-import System
 import Testing
 
 /// The SOAP call that restores records from the recycle bin.

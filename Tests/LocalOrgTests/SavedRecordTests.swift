@@ -97,8 +97,7 @@ import Testing
     #expect(sample.org.now() == before)
     let id = try sample.make(
       "Case", ["Status": "Closed", "Subject": "Leak", "Reason": "Other"], as: sample.ada)
-    #expect(
-      try sample.org.read("Case", id: id, as: sample.ada)["CaseNumber"]?.string == "00001001")
+    #expect(try sample.org.read("Case", id: id, as: sample.ada)["CaseNumber"]?.string == "00001001")
     func reopen(_ user: OrgUser) -> [String] {
       sample.org.update("Case", id: id, ["Status": "Working"], as: user).errors.map(\.message)
     }
@@ -214,8 +213,7 @@ import Testing
   func `an invalid formula is reported with its position and a fix`(
     _ formula: String, _ message: String, _ place: Int, _ fix: String
   ) throws {
-    let rule = JSONValue.object(
-      ["name": "r", "message": "m", "condition": .string(formula)])
+    let rule = JSONValue.object(["name": "r", "message": "m", "condition": .string(formula)])
     let problem = #expect(throws: Problems.self) {
       try setUp(#""Account": {"validationRules": [\#(rule.text)]}"#)
     }?.list.first
@@ -292,8 +290,7 @@ import Testing
           "fields": ["Name"],
         ])
     let whole = try await served.send(
-      "POST", "/composite/sobjects",
-      ["allOrNone": true, "records": [record("d"), record("xe")]])
+      "POST", "/composite/sobjects", ["allOrNone": true, "records": [record("d"), record("xe")]])
     #expect(
       (whole.json.array ?? []).map { $0["errors"]?[0]?["statusCode"]?.string } == [
         "ALL_OR_NONE_OPERATION_ROLLED_BACK", "FIELD_CUSTOM_VALIDATION_EXCEPTION",

@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import Testing
 
 @Suite struct StandardFieldTests {

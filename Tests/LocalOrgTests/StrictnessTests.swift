@@ -1,12 +1,14 @@
 import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 /// What an org refuses although it could be understood.
 @Suite struct StrictnessTests {
+  private let served: ServedOrg
+
+  init() throws { served = try ServedOrg() }
+
   @Test func `only listed versions are served, each with its own resources`() async throws {
-    let served = try ServedOrg()
     let listed = try await served.send("GET", "/services/data").json.array ?? []
     #expect(listed.first?["version"] == "31.0" && listed.last?["version"] == "66.0")
     for (path, status) in [
@@ -28,7 +30,6 @@ import Testing
   }
 
   @Test func `a version lists its resources and nothing else`() async throws {
-    let served = try ServedOrg()
     func names(_ version: Int) async throws -> Set<String> {
       let answer = try await served.send("GET", "/services/data/v\(version).0").json
       return Set(answer.object?.names ?? [])
@@ -40,14 +41,11 @@ import Testing
 
   @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "application/xml", nil])
   func `a body that is not declared as JSON is refused`(type: String?) async throws {
-    let served = try ServedOrg()
-    var request = HTTPRequest(
-      "POST", served.server.url + ServedOrg.version + "/sobjects/Account")
+    var request = HTTPRequest("POST", served.server.url + ServedOrg.version + "/sobjects/Account")
     request.headers["Authorization"] = "Bearer " + served.token
     if let type { request.headers["Content-Type"] = type }
     request.body = Array(#"{"Name": "x"}"#.utf8)
-    let answer = try await served.client.send(request)
-    #expect(answer.outcome == "415 UNSUPPORTED_MEDIA_TYPE")
+    #expect(try await served.client.send(request).outcome == "415 UNSUPPORTED_MEDIA_TYPE")
   }
 
   @Test(
@@ -67,21 +65,17 @@ import Testing
       ("POST", "/composite/tree/Account", ["records": [], "allOrNone": true]),
     ] as [(String, String, JSONValue)])
   func `an unknown member is refused`(method: String, path: String, body: JSONValue) async throws {
-    let served = try ServedOrg()
     #expect(try await served.send(method, path, body).outcome == "400 JSON_PARSER_ERROR")
   }
 
   @Test(arguments: ["a.b", "a-b", "_a", "ä", "a b"])
   func `a reference id has only letters, digits and underscores`(id: String) async throws {
-    let served = try ServedOrg()
     func send(_ id: String) async throws -> String {
       try await served.send(
         "POST", "/composite",
         [
           "compositeRequest": [
-            [
-              "method": "GET", "url": "/services/data/v66.0/limits", "referenceId": .string(id),
-            ]
+            ["method": "GET", "url": "/services/data/v66.0/limits", "referenceId": .string(id)]
           ]
         ]
       ).outcome
@@ -91,7 +85,6 @@ import Testing
   }
 
   @Test func `a collection changes its type at most ten times`() async throws {
-    let served = try ServedOrg()
     var ids: [String] = []
     for number in 0..<6 {
       ids.append(try await served.create("Account", ["Name": .string("A\(number)")]))
@@ -107,7 +100,6 @@ import Testing
   }
 
   @Test func `a locator is valid for two days`() async throws {
-    let served = try ServedOrg()
     try served.fill("Account", 300)
     let page = try await served.query(
       "SELECT Id FROM Account", headers: ["Sforce-Query-Options": "batchSize=200"])
@@ -123,10 +115,7 @@ import Testing
     #expect(try await served.send("GET", "/limits").outcome == "401 INVALID_SESSION_ID")
   }
 
-  @Test func `an upsert finds a contact by its email, though it is not an external id`()
-    async throws
-  {
-    let served = try ServedOrg()
+  @Test func `an upsert finds a contact by its email, which is not an external id`() async throws {
     func upsert(_ name: String) async throws -> HTTPResponse {
       try await served.send(
         "PATCH", "/composite/sobjects/Contact/Email",
@@ -147,7 +136,6 @@ import Testing
   }
 
   @Test func `an error shows the statement with a caret under the position`() async throws {
-    let served = try ServedOrg()
     let column = try await served.query("SELECT Id, Nam FROM Account")
     #expect(
       column.json[0]?["message"]?.string?.hasPrefix(

@@ -1,6 +1,4 @@
-import HTTP
 import JSON
-import LocalOrg
 import Testing
 
 @Suite struct TreeResourceTests {
@@ -28,20 +26,17 @@ import Testing
       answer.json["results"]?.array?.compactMap { $0["referenceId"]?.string } == ["a1", "c1", "c2"])
     let records = try await served.query(
       "SELECT LastName, AccountId FROM Contact ORDER BY LastName")
-    #expect(
-      records.json["records"]?[1]?["AccountId"] == answer.json["results"]?[0]?["id"])
+    #expect(records.json["records"]?[1]?["AccountId"] == answer.json["results"]?[0]?["id"])
   }
 
   @Test func `one invalid record rolls back all`() async throws {
     let served = try ServedOrg()
     let answer = try await served.send(
-      "POST", "/composite/tree/Account",
-      ["records": [account("a1", "A", [contact("c1", .null)])]])
+      "POST", "/composite/tree/Account", ["records": [account("a1", "A", [contact("c1", .null)])]])
     #expect(answer.status == 400)
     #expect(answer.json["hasErrors"] == true)
     #expect(answer.json["results"]?[0]?["referenceId"] == "c1")
-    #expect(
-      answer.json["results"]?[0]?["errors"]?[0]?["statusCode"] == "REQUIRED_FIELD_MISSING")
+    #expect(answer.json["results"]?[0]?["errors"]?[0]?["statusCode"] == "REQUIRED_FIELD_MISSING")
     #expect(try await served.query("SELECT COUNT() FROM Account").json["totalSize"] == 0)
   }
 
@@ -51,8 +46,7 @@ import Testing
       "POST", "/composite/tree/Account", ["records": [account("a", "A", [contact("a", "C")])]])
     #expect(twice.outcome == "400 INVALID_INPUT")
     let many = (0..<201).map { contact("c\($0)", "C") }
-    let answer = try await served.send(
-      "POST", "/composite/tree/Contact", ["records": .array(many)])
+    let answer = try await served.send("POST", "/composite/tree/Contact", ["records": .array(many)])
     #expect(answer.outcome == "400 EXCEEDED_MAX_SIZE_REQUEST")
   }
 }

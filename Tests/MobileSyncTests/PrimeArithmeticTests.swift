@@ -54,8 +54,7 @@ import Testing
     #expect(cursor.maxTimeStamp == -1)
   }
 
-  @Test
-  func `a stored cursor requests what its syncs soup says, and never moves back`() {
+  @Test func `a stored cursor requests what its syncs soup says, and never moves back`() {
     for stamp in [Int64(-1), 1, 900_000] {
       #expect(SyncCursor(maxTimeStamp: stamp, overlapSeconds: 300).maxTimeStamp == stamp)
     }
@@ -66,8 +65,7 @@ import Testing
     #expect(cursor.maxTimeStamp == 700_000)
   }
 
-  @Test
-  func `a held cursor requests the records still to be read, and a held first one requests all`() {
+  @Test func `a held cursor requests the records still to read, a held first one all`() {
     var cursor = SyncCursor(highWaterMark: 1_000_000, overlapSeconds: 300)
     cursor.hold(at: 900_000)
     #expect(cursor.maxTimeStamp == 700_000)

@@ -73,17 +73,16 @@ import Testing
     #expect(try SyncTarget(stored: target.json, type: .syncDown) == target)
   }
 
-  @Test(
-    arguments: [
-      ("{}", SyncUpTarget.Kind.collection, 200), (#"{"type": "rest"}"#, .collection, 200),
-      (#"{"maxBatchSize": 201}"#, .collection, 200), (#"{"maxBatchSize": 20}"#, .collection, 20),
-      (
-        #"{"iOSImpl": "SFBatchSyncUpTarget", "maxBatchSize": 26,"#
-          + #" "androidImpl": "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"}"#,
-        .batch, 25
-      ),
-      (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
-    ])
+  @Test(arguments: [
+    ("{}", SyncUpTarget.Kind.collection, 200), (#"{"type": "rest"}"#, .collection, 200),
+    (#"{"maxBatchSize": 201}"#, .collection, 200), (#"{"maxBatchSize": 20}"#, .collection, 20),
+    (
+      #"{"iOSImpl": "SFBatchSyncUpTarget", "maxBatchSize": 26,"#
+        + #" "androidImpl": "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"}"#,
+      .batch, 25
+    ),
+    (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
+  ])
   func `the class determines the kind of a sync up`(
     file: String, kind: SyncUpTarget.Kind, size: Int
   ) throws {

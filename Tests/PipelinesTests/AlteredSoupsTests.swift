@@ -1,7 +1,6 @@
 import Pipelines
 import Rehearsal
 import SmartStore
-import Snapshots
 import System
 import Testing
 
@@ -68,9 +67,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `changes by the app are reported despite changes of the pipeline`(_ hasChanged: Bool)
-    async throws
-  {
+  func `changes by the app are reported despite the pipeline's`(_ hasChanged: Bool) async throws {
     let phone = try await phone()
     if hasChanged { try await change() }
     try alter(phone)

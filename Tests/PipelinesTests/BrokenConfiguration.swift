@@ -23,17 +23,59 @@ struct BrokenConfiguration: CustomTestStringConvertible {
     case bytes(File, [UInt8])
     /// The file is replaced by one of the samples.
     case sample(File, String)
+
+    /// Reads a change in a table; `\n` is a line break.
+    init?(_ line: Substring) {
+      let file = File.allCases.first {
+        line.hasPrefix($0.rawValue.dropLast(5)) && !line.hasPrefix($0.rawValue)
+      }
+      guard let file else { return nil }
+      let rest = line.dropFirst(file.rawValue.count - 5)
+      let text = rest.dropFirst(rest.hasPrefix(":") ? 2 : 3).replacing("\\n", with: "\n")
+      switch rest.prefix(2) {
+      case " -": self = .edit(file, String(text), "")
+      case " +": self = .edit(file, #""limits""#, text + ",\n  \"limits\"")
+      case " =": self = .whole(file, String(text))
+      case " <": self = .sample(file, String(text))
+      default:
+        let sides = text.split(separator: " => ", maxSplits: 1).map(String.init)
+        self = .edit(file, sides[0], sides[1])
+      }
+    }
   }
 
   let what: String
-  let changes: [Change]
+  private(set) var changes: [Change]
   /// One problem per line, as the command line prints it.
-  let expected: String
+  private(set) var expected: String
 
-  init(_ what: String, _ expected: String, _ changes: Change...) {
+  init(_ what: String, _ expected: String = "", _ changes: Change...) {
     self.what = what
     self.changes = changes
     self.expected = expected
+  }
+
+  /// Reads a table: the name of each case, and indented its messages and its changes.
+  ///
+  /// A change of a file is `FILE: OLD => NEW`, `FILE - OLD` for a removal, `FILE + SETTING` for a
+  /// setting before the pipeline's limits, `FILE = TEXT` for all of it, or `FILE < SAMPLE`.
+  static func cases(_ table: String) -> [BrokenConfiguration] {
+    var cases: [BrokenConfiguration] = []
+    for line in table.split(separator: "\n") {
+      let text = line.drop { $0 == " " }
+      if text.count == line.count {
+        cases.append(.init(String(line)))
+        continue
+      }
+      var last = cases.removeLast()
+      if let change = Change(text) {
+        last.changes.append(change)
+      } else {
+        last.expected += (last.expected.isEmpty ? "" : "\n") + text
+      }
+      cases.append(last)
+    }
+    return cases
   }
 
   var testDescription: String { what }

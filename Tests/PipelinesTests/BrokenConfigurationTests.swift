@@ -82,8 +82,7 @@ import Testing
     let second = #"{"storeName": "Größe", "schema": "store.json", "syncs": "syncs.json"}"#
     let said = try problems([
       .pipeline(#""reconcile": ["up"]"#, #""reconcile": ["up"], "storeName": "grÖSSe""#),
-      .pipeline(
-        "\n  ],", ",\n    \(second),\n    \(second.replacing("Grö", with: "grö"))\n  ],"),
+      .pipeline("\n  ],", ",\n    \(second),\n    \(second.replacing("Grö", with: "grö"))\n  ],"),
     ])
     #expect(
       said.contains("are one file on a device whose file names are not case-sensitive"), "\(said)")

@@ -1,7 +1,6 @@
 import Bundles
 import Crypto
 import JSON
-import Pipelines
 import SmartStore
 import System
 import Testing
@@ -32,8 +31,7 @@ import Testing
   private func change() throws {
     let device = try world.device("ada")
     let account = try world.ids("accounts", on: device)[0]
-    let done = world.org.update(
-      "Account", id: account, ["Phone": "1"], as: try world.user("admin"))
+    let done = world.org.update("Account", id: account, ["Phone": "1"], as: try world.user("admin"))
     #expect(done.errors == [])
     try world.org.moveClock(by: 60_000)
   }

@@ -1,15 +1,12 @@
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// New records of devices that are redelivered while they are open: each is created once.
 @Suite struct CarriedCreatesTests {
+  private let scene: CarriedScene
+
+  init() throws { scene = try CarriedScene() }
+
   private static let long = String(repeating: "x", count: 300)
 
   private func names(_ scene: CarriedScene, _ name: String) throws -> Int {
@@ -30,11 +27,9 @@ import Testing
   }
 
   @Test func `a fixed family is created once and returned with its Ids`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.edit("accounts", id: "local_1", ["Name": "Mended"], now: scene.later(30))
-    let night = try await scene.run(phone, as: "two.sqlite")
-    #expect(night.verdicts[.created] == 2)
+    #expect(try await scene.run(phone, as: "two.sqlite").verdicts[.created] == 2)
     #expect(try names(scene, "Mended") == 1)
     let fresh = try scene.world.device("ada", as: "fresh")
     #expect(try scene.dirty(fresh).isEmpty && scene.dirty(fresh, "contacts").isEmpty)
@@ -43,10 +38,7 @@ import Testing
     #expect(try await scene.world.run().verdicts.isEmpty)
   }
 
-  @Test func `if a record was created meanwhile, the phone's next change is an update`()
-    async throws
-  {
-    let scene = try CarriedScene()
+  @Test func `if a record was created meanwhile, the phone's next is an update`() async throws {
     let phone = try await carried(scene)
     try scene.scene.set(1, ["Name": "Decided"])
     #expect(try await scene.world.run().verdicts == [.created: 2])
@@ -58,7 +50,6 @@ import Testing
   }
 
   @Test func `a child finds its redelivered parent if that is created later`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.create(
       "contacts", type: "Contact", ["LastName": "Second", "AccountId": "local_1"],
@@ -69,7 +60,6 @@ import Testing
   }
 
   @Test func `a child is redelivered with the Id of its created parent`() async throws {
-    let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "Parent"], localID: "local_1", now: scene.later())
@@ -87,7 +77,6 @@ import Testing
   }
 
   @Test func `an edit of a created record returns under the record's Id`() async throws {
-    let scene = try CarriedScene()
     let device = try await scene.world.primed("ada")
     try device.create(
       "accounts", type: "Account", ["Name": "Made"], localID: "local_1", now: scene.later())
@@ -108,7 +97,6 @@ import Testing
   }
 
   @Test func `a new record deleted on the phone before it was sent is discarded`() async throws {
-    let scene = try CarriedScene()
     let phone = try await carried(scene)
     try phone.delete("contacts", id: "local_2", now: scene.later(30))
     try phone.delete("accounts", id: "local_1", now: scene.later(30))

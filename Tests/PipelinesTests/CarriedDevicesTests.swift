@@ -1,11 +1,4 @@
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// How a redelivered edit is identified if the stamp, the ledger or the app's flags are missing.
@@ -18,15 +11,11 @@ import Testing
 
   // MARK: one device
 
-  @Test func `changes that exceed a guard's limit stay waiting when a phone edits one of them`()
-    async throws
-  {
+  @Test func `changes above a guard's limit stay waiting if a phone edits one`() async throws {
     let scene = try CarriedScene(maxChanges: 2)
     let device = try await scene.world.primed("ada")
     let ids = try (0..<3).map { try scene.scene.account(device, $0) }
-    for id in ids {
-      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
-    }
+    for id in ids { try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later()) }
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.notAttempted: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
     try phone.edit("accounts", id: ids[0], ["Phone": "changed"], now: scene.later(30))
@@ -170,8 +159,7 @@ import Testing
     try phone.write("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     for _ in 0..<2 {
-      let night = try await scene.world.runAllAsWritten()
-      #expect(night.verdicts.isEmpty)
+      #expect(try await scene.world.runAllAsWritten().verdicts.isEmpty)
       #expect(try scene.scene.open() == [.conflict: 1])
       try phone.write("accounts", id: id, ["Phone": "again"], now: scene.later(40))
       try scene.handBack(phone, as: "three.sqlite")

@@ -1,14 +1,3 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
-import Rehearsal
-import SmartStore
-import Snapshots
-import System
-import TestSupport
 import Testing
 
 /// A device with open edits installs the next generation, shows why they are open, fixes them and
@@ -107,8 +96,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `with returnOpenEdits off, the return stays out and its device keeps it`() async throws
-  {
+  @Test func `with returnOpenEdits off, the return stays out, on its device`() async throws {
     let scene = try CarriedScene {
       $0.replacing(#""returnOpenEdits": true"#, with: #""returnOpenEdits": false"#)
     }
@@ -119,9 +107,7 @@ import Testing
 
   // MARK: returns
 
-  @Test func `an unchanged redelivered edit stays one open edit on any number of phones`()
-    async throws
-  {
+  @Test func `an unchanged redelivered edit stays one open edit on all phones`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let second = try scene.world.device("ada", as: "second")
     try scene.handBack(phone, as: "two.sqlite")
@@ -223,8 +209,7 @@ import Testing
     #expect(try await scene.verdicts(first, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     // The redelivered edit is superseded by now; fixed elsewhere, it is another edit.
     try second.mend("accounts", id: id, ["Phone": "second"], now: scene.later(30))
-    let night = try await scene.run(second, as: "three.sqlite")
-    #expect(night.verdicts[.updated] == nil)
+    #expect(try await scene.run(second, as: "three.sqlite").verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     // Of the two open edits, the one redelivered before stays.
     #expect(try scene.row(id, on: scene.world.device("ada", as: "fresh"))["Phone"] == "first")

@@ -1,11 +1,5 @@
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// What the device's user is shown of a redelivered edit, and how a change of it is interpreted.
@@ -91,9 +85,7 @@ import Testing
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
 
-  @Test func `if the base is unknown, a row keeps the fields that its user may have edited`()
-    async throws
-  {
+  @Test func `if the base is unknown, a row keeps the fields possibly edited`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     // The app has fetched the record itself since. BillingCity is outside the field list.
@@ -138,9 +130,7 @@ import Testing
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
     let ids = try (0..<2).map { try scene.scene.account(device, $0) }
-    for id in ids {
-      try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later())
-    }
+    for id in ids { try device.edit("accounts", id: id, ["Phone": "device"], now: scene.later()) }
     try scene.handBack(device, as: "one.sqlite")
     try scene.scene.office(ids[0], ["Description": "entered"])
     let held = try await world.runAllAsWritten()
@@ -180,8 +170,7 @@ import Testing
     #expect(try scene.row(id, on: scene.world.device("ada", as: "ada-4"))["Name"] != nil)
   }
 
-  @Test func `a record whose edit alone was redelivered is recreated with all fields`() async throws
-  {
+  @Test func `a record with only its edit redelivered is recreated in full`() async throws {
     for decides in [true, false] {
       let (scene, _, id) = try await CarriedScene.carriedConflict()
       let before = try scene.world.record("Account", id)

@@ -1,13 +1,6 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Rehearsal
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// Interrupted runs, separate stages, and the content of generations while edits are redelivered.
@@ -59,9 +52,7 @@ import Testing
     #expect(try scene.dirty(scene.world.device("ada", as: "fresh")).isEmpty)
   }
 
-  @Test func `an app replaces a store with open rows if the bundle includes its return`()
-    async throws
-  {
+  @Test func `an app replaces a store with open rows if its return is included`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let idle = try scene.world.device("ada", as: "idle")
     try scene.scene.office(scene.scene.account(phone, 1), ["Phone": "other"])

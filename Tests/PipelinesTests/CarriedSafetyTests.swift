@@ -1,17 +1,12 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
-import SmartStore
-import System
-import TestSupport
 import Testing
 
 /// Redelivered edits must not be lost, duplicated, or confused with others.
 @Suite struct CarriedSafetyTests {
+  private let scene: CarriedScene
+
+  init() throws { scene = try CarriedScene() }
+
   private static let long = String(repeating: "x", count: 300)
 
   private func accounts(_ scene: CarriedScene, _ name: String) throws -> [String] {
@@ -39,7 +34,6 @@ import Testing
   // MARK: displayed values
 
   @Test func `a value that was not shown in full does not count as seen`() async throws {
-    let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
     try device.edit("accounts", id: id, ["Description": "mine"], now: scene.later())
     try scene.scene.office(id, ["Description": .string(Self.long)])
@@ -54,7 +48,6 @@ import Testing
   }
 
   @Test func `the Id of a record created by attache is not a change of its user`() async throws {
-    let scene = try CarriedScene()
     let world = scene.world
     try world.rewrite(
       #""updateFieldlist": ["Title", "Phone", "MobilePhone"]"#,
@@ -83,7 +76,6 @@ import Testing
   // MARK: new records with one local ID
 
   @Test func `new records of two phones with one local id are not redelivered`() async throws {
-    let scene = try CarriedScene()
     try await scene.world.run()
     for name in ["one", "two"] {
       try scene.world.org.moveClock(by: 5000)
@@ -105,7 +97,6 @@ import Testing
   }
 
   @Test func `a fixed child finds the parent with its local id from its own phone`() async throws {
-    let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
     try makeFamily(one, Self.long, child: "Child", as: "one.sqlite", scene)
@@ -126,7 +117,6 @@ import Testing
   // MARK: earlier redelivery
 
   @Test func `a redelivered edit stays so despite another phone's edit`() async throws {
-    let scene = try CarriedScene()
     try await scene.world.run()
     let (one, two) = (
       try scene.world.device("ada"), try scene.world.device("ada", as: "two")
@@ -199,9 +189,7 @@ import Testing
     }
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
-    for id in ids {
-      try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    }
+    for id in ids { try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30)) }
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 3, .notAttempted: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }
@@ -229,7 +217,6 @@ import Testing
   // MARK: the device's own sync
 
   @Test func `if a device sent a redelivered create, the duplicate is reported`() async throws {
-    let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)
     #expect(try await world.run().verdicts == [.failed: 1])
@@ -260,7 +247,6 @@ import Testing
   // MARK: a restored data directory
 
   @Test func `after a restore, a row of a lost generation discards no other edit`() async throws {
-    let scene = try CarriedScene()
     let (world, decisions) = (scene.world, scene.scene)
     try await world.run()
     let (one, two) = (try world.device("ada"), try world.device("ada", as: "two"))
@@ -282,14 +268,12 @@ import Testing
     }
     // The phone has the lost generation, which redelivered another row.
     try scene.handBack(#require(phone), as: "three.sqlite")
-    let night = try await world.run()
-    #expect(night.verdicts[.superseded] == nil)
+    #expect(try await world.run().verdicts[.superseded] == nil)
     #expect(try scene.verdicts().prefix(2) == ["discarded", "conflict"])
     #expect(try decisions.field("Phone", of: first) == "office")
   }
 
   @Test func `after a restore, a new row of a lost generation is created once`() async throws {
-    let scene = try CarriedScene()
     let world = scene.world
     try await handBackNew(scene)
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.failed: 1])

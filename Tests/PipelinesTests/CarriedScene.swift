@@ -1,13 +1,10 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import SmartStore
 import Snapshots
-import System
 import Testing
 
 /// A pipeline that redelivers open edits, and ada's phones.
@@ -30,8 +27,7 @@ struct CarriedScene {
 
   /// A scene whose phones also have their accounts in a second soup, `vips`.
   init(twoSoups mode: String, _ change: (String) -> String = { $0 }) throws {
-    scene = DecisionScene(
-      try SharedRecordsTests.twoSoups(mode) { change(Self.carrying($0)) })
+    scene = DecisionScene(try SharedRecordsTests.twoSoups(mode) { change(Self.carrying($0)) })
   }
 
   private static func carrying(_ text: String) -> String {
@@ -64,17 +60,14 @@ struct CarriedScene {
 
   /// The element of a record on a phone.
   func row(_ id: String, on device: Device, _ soup: String = "accounts") throws -> JSONObject {
-    try #require(
-      try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
+    try #require(try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
   }
 
   func dirty(_ device: Device, _ soup: String = "accounts") throws -> [JSONObject] {
     try device.elements(soup).compactMap(\.object).filter { $0["__local__"]?.bool == true }
   }
 
-  func handBack(_ device: Device, as name: String) throws {
-    try world.handBack(device, as: name)
-  }
+  func handBack(_ device: Device, as name: String) throws { try world.handBack(device, as: name) }
 
   /// Returns a phone's store and runs all stages.
   func run(_ device: Device, as name: String) async throws -> RunSummary {
@@ -105,9 +98,7 @@ struct CarriedScene {
 
   /// Removes from a phone's stamp which run put edits into it, as an app does that rewrites the
   /// stamp.
-  func forgetMark(of device: Device) throws {
-    try drop("carried", fromStampOf: device)
-  }
+  func forgetMark(of device: Device) throws { try drop("carried", fromStampOf: device) }
 
   /// Removes a member from a phone's stamp.
   func drop(_ member: String, fromStampOf device: Device) throws {
@@ -122,9 +113,7 @@ struct CarriedScene {
 
   /// Runs `first` and then `second` from the same state of the data directory, as after a restore
   /// from a backup.
-  func restored(
-    first: () async throws -> Void, second: () async throws -> Void
-  ) async throws {
+  func restored(first: () async throws -> Void, second: () async throws -> Void) async throws {
     let backup = world.directory.file("backup")
     try Tree.copy(world.root, to: backup)
     try await first()

@@ -1,14 +1,11 @@
 import Bundles
-import JSON
 import Ledger
 import LocalOrg
 import MobileSync
 import Pipelines
-import Reconciliation
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// Published data stay complete when the pipeline, its users or its ledger change between runs.
@@ -91,8 +88,7 @@ import Testing
     try DurableFile.write(
       Array(text.replacing(index, with: index + index.replacing("Name", with: "Website")).utf8),
       to: path)
-    let summary = try await run()
-    #expect(summary.snapshots.count { $0.changed } == 3)
+    #expect(try await run().snapshots.count { $0.changed } == 3)
     #expect(try directory.current()?.generation == 2)
     #expect(try directory.current()?.digest == directory.record(of: 2).digest)
     let store = try Store(opening: world.device("ada").storePath, readOnly: true)
@@ -144,8 +140,7 @@ import Testing
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0142"])
     try await run([.ingest])
     let before = try Tree.entries(world.data.path)
-    let second = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
-    #expect(second.verdicts == [.updated: 1])
+    #expect(try await run(Set(Stage.allCases)) { $0.isDryRun = true }.verdicts == [.updated: 1])
     #expect(try Tree.entries(world.data.path) == before)
     #expect(world.server.log.writes == [])
   }

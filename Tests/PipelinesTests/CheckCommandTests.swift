@@ -1,7 +1,4 @@
-import Foundation
 import JSON
-import LocalOrg
-import Pipelines
 import System
 import TestSupport
 import Testing
@@ -70,8 +67,7 @@ import Testing
     try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
     let both = try await ProgramRun.blocking(["check", directory.file("first.json")])
     for (name, fault) in [("ca.pem", "is not PEM"), ("jwt.key", "is missing")] {
-      #expect(
-        both.messages.contains("\(directory.file(name)) \(fault)"), "\(both.everything)")
+      #expect(both.messages.contains("\(directory.file(name)) \(fault)"), "\(both.everything)")
     }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))

@@ -1,6 +1,4 @@
 import JSON
-import Ledger
-import Pipelines
 import System
 import Testing
 
@@ -55,8 +53,7 @@ import Testing
     let page = String(decoding: try Files.read(report + "/report.html"), as: UTF8.self)
     #expect(page.contains("attache review &#39;\(file)&#39;"))
     let status = try await attache(["status", file, "--json"])
-    let told = try JSONValue(parsing: Array(status.output.utf8))
-    #expect(told["open"]?[0]?["next"]?.string == next)
+    #expect(try JSONValue(parsing: Array(status.output.utf8))["open"]?[0]?["next"]?.string == next)
 
     let list = try JSONValue(
       parsing: Array(try await attache(["decide", file, "--list", "--json"]).output.utf8))
@@ -80,8 +77,7 @@ import Testing
       #expect(list.output.contains("to decide: attache decide demo 1 --take device"), "\(word)")
     }
     // Next to the file its name finds it, and nowhere else.
-    let beside = try await attache(
-      ["decide", "demo.json", "--list"], in: place + "/pipelines")
+    let beside = try await attache(["decide", "demo.json", "--list"], in: place + "/pipelines")
     #expect(
       beside.output.contains("to decide: attache decide \(world.pipeline.file) 1 --take device"))
   }

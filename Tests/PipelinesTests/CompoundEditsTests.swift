@@ -1,28 +1,17 @@
-import Foundation
 import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
-import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// Edits in members that are objects: compound fields, and related records of a query.
 @Suite struct CompoundEditsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 
-  @Test func `an edit of a compound field or a related record is reported as not sent`()
-    async throws
-  {
+  @Test func `an edit of a compound or related field is reported as not sent`() async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))
     try world.rewrite(
       Self.query,
       "SELECT Id, Name, Phone, BillingAddress, Owner.Name FROM Account WHERE OwnerId = :userId",
       in: "usersyncs.json")
-    try world.rewrite(
-      #"["Phone","OwnerId"]"#, #"["Name","Phone","OwnerId"]"#, in: "usersyncs.json")
+    try world.rewrite(#"["Phone","OwnerId"]"#, #"["Name","Phone","OwnerId"]"#, in: "usersyncs.json")
     let ada = try world.user("ada")
     var made: [String] = []
     for number in 0..<4 {

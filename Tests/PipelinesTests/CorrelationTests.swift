@@ -1,12 +1,8 @@
-import Foundation
-import HTTP
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Reconciliation
 import Rehearsal
-import System
 import Testing
 
 /// Creates that set their edit's identity in a unique field.
@@ -73,10 +69,8 @@ import Testing
     // The request arrives between the search and the second attempt.
     world.server.faults.add(.kind(.collectionCreate), nth: 1, .deliverLate(seconds: 10_000))
     let server = world.server
-    world.server.faults.add(
-      .kind(.collectionCreate), nth: 2, .mutate { _ in server.deliverHeld() })
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 2])
+    world.server.faults.add(.kind(.collectionCreate), nth: 2, .mutate { _ in server.deliverHeld() })
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
     let codes = world.server.log.entries.filter { $0.kind == .collectionCreate }
     #expect(codes.count == 3)
@@ -95,8 +89,7 @@ import Testing
         _ = org.delete("Contact", id: id, as: admin)
       })
     // The first query of the run is sent after its writes.
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 2])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
   }
 
@@ -117,8 +110,7 @@ import Testing
     #expect(error.kind == .configuration)
     #expect(error.reason?.contains(words) == true)
     #expect(world.server.log.writes.isEmpty)
-    let check = try await OrgCheck.run(
-      world.pipeline, root: world.root, variables: world.variables)
+    let check = try await OrgCheck.run(world.pipeline, root: world.root, variables: world.variables)
     #expect(check.failures.contains { $0.contains(words) })
   }
 
@@ -128,8 +120,7 @@ import Testing
       .kind(.collectionCreate), nth: 1,
       .refusePart(
         0, code: "DUPLICATE_VALUE", message: "duplicate value found: Badge__c duplicates value"))
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 1, .failed: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .failed: 1])
     #expect(try contacts().count == 1)
   }
 
@@ -140,8 +131,7 @@ import Testing
       .refusePart(
         0, code: "DUPLICATE_VALUE",
         message: "duplicate value found: External_Id__c duplicates value on record"))
-    let run = try await world.run(.ingest, .reconcile)
-    #expect(run.verdicts == [.created: 2])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 2])
     #expect(try contacts().count == 2)
   }
 
@@ -184,8 +174,7 @@ import Testing
     #expect(try titles() == [title.string ?? ""])
     let edit = try #require(
       try LedgerDatabase(path: world.data.state).editsToDecide([.conflict]).first)
-    let decided = try await world.program(
-      ["decide"], [String(edit), "--take", "device", "--now"])
+    let decided = try await world.program(["decide"], [String(edit), "--take", "device", "--now"])
     #expect(decided.status == 0, "\(decided.everything)")
     #expect(try titles() == ["Mate"])
   }
@@ -203,8 +192,7 @@ import Testing
     world.server.faults.removeAll()
     try change(device, "Mate")
     try world.handBack(device, as: "ada-2.sqlite")
-    #expect(
-      try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .superseded: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1, .superseded: 1])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [:])
     #expect(try titles() == ["Mate"])
   }

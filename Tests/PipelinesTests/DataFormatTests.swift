@@ -2,7 +2,6 @@ import Ledger
 import Pipelines
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// The numbers of a data directory's format and of its ledger: any others are refused.

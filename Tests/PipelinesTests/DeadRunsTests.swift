@@ -1,12 +1,8 @@
-import JSON
 import Ledger
 import Pipelines
-import Reconciliation
-import Rehearsal
 import SQLite
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// How later runs deal with an interrupted one.
@@ -16,8 +12,7 @@ import Testing
   init() throws { world = try World() }
 
   private func latest() throws -> RunRow {
-    try #require(
-      try PipelineStatus.read(world.pipeline, root: world.root).runs.first)
+    try #require(try PipelineStatus.read(world.pipeline, root: world.root).runs.first)
   }
 
   @Test(arguments: [true, false])
@@ -45,9 +40,7 @@ import Testing
     #expect(next.exitStatus == .needsAttention)
   }
 
-  @Test func `without a report, an interrupted run is named with the call that resumes it`()
-    async throws
-  {
+  @Test func `without a report, an interrupted run names the call to resume`() async throws {
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let run = try latest().id
     let report = try await world.program(["report"])
@@ -64,8 +57,7 @@ import Testing
     // Another command does not end it.
     try await world.run(.pack)
     #expect(try latest().ended == nil)
-    let next = try await world.run(.prime)
-    #expect(next.run == dead.id)
+    #expect(try await world.run(.prime).run == dead.id)
     #expect(try latest().ended != nil)
   }
 
@@ -112,8 +104,7 @@ import Testing
     try await world.ingestFails()
     #expect(try latest().id == dead.id)
     #expect(try latest().ended == nil)
-    let next = try await world.run()
-    #expect(next.run == dead.id)
+    #expect(try await world.run().run == dead.id)
     #expect(try latest().ended != nil)
   }
 

@@ -1,9 +1,6 @@
 import JSON
 import Ledger
-import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// `attache decide` as a user types it.
@@ -27,14 +24,12 @@ import Testing
   @Test func `open edits are listed with their values and possible decisions`() async throws {
     let none = try await decide("1", "--discard")
     #expect(none.status == 4 && none.messages.contains("decide.no-ledger"))
-    #expect(
-      try await decide("--list").output == "nothing has run in \(scene.world.data.path)\n")
+    #expect(try await decide("--list").output == "nothing has run in \(scene.world.data.path)\n")
     let id = try await scene.conflict()
     let list = try await decide("--list")
     #expect(list.status == 0)
     #expect(list.output.contains("edit 1: conflict, Account \(id) of ada@example.com"))
-    #expect(
-      list.output.contains(#"! Phone: device "device", server "office", base "+1 555 0100""#))
+    #expect(list.output.contains(#"! Phone: device "device", server "office", base "+1 555 0100""#))
     #expect(
       list.output.contains(
         "to decide: attache decide \(scene.world.called) 1 --take device, --take server, --set FIELD=VALUE or --retry"
@@ -42,8 +37,7 @@ import Testing
     let json = try JSONValue(parsing: Array(try await decide("--list", "--json").output.utf8))
     #expect(json[0]?["possible"] == ["device", "server", "set", "retry"])
     #expect(json[0]?["fields"]?[0]?["server"] == "office")
-    #expect(
-      try await decide("--list", "--verdict", "device-conflict").output == "no open edits\n")
+    #expect(try await decide("--list", "--verdict", "device-conflict").output == "no open edits\n")
   }
 
   @Test func `a decision is recorded for the system's user, shown, replaced and applied`()
@@ -94,9 +88,7 @@ import Testing
     ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
-  @Test func `each verdict that needs review selects its edits and no others`()
-    async throws
-  {
+  @Test func `each verdict that needs review selects its edits and no others`() async throws {
     #expect(Set(Self.words.map(\.verdict)) == Set(Verdict.allCases.filter { !$0.isSettled }))
     _ = try await scene.conflict()
     for (place, (word, verdict)) in Self.words.enumerated() {

@@ -2,8 +2,6 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
-import Rehearsal
 import System
 import Testing
 
@@ -38,14 +36,10 @@ extension DecisionPlay {
           #expect(told?.server == value, "\(one): \(step.text)")
         }
       case "is" where step.words[1] == "gone":
-        #expect(throws: (any Error).self, "\(one)") {
-          try world.record(one.object, one.record)
-        }
+        #expect(throws: (any Error).self, "\(one)") { try world.record(one.object, one.record) }
       case "is":
         let record = try world.record(one.object, one.record)
-        for (name, value) in fields {
-          #expect(record[name] ?? .null == value, "\(one): \(name)")
-        }
+        for (name, value) in fields { #expect(record[name] ?? .null == value, "\(one): \(name)") }
       case "finds":
         let query = one.filled(step.words.dropFirst(2).joined(separator: " "))
         #expect(try scene.count("SELECT Id FROM " + query) == Int(step.words[1]), "\(one)")

@@ -1,11 +1,9 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
-import TestSupport
 import Testing
 
 /// The rows of one setting, played together in one org: each has its own records, and all share the
@@ -204,7 +202,7 @@ final class DecisionPlay {
     let kind = subject.decided[place]
     guard before == nil || kind != nil else {
       // An edit without a decision is new if its verdict has changed.
-      if before == verdict, !verdict.isWaiting, retry == nil {
+      if before == verdict, !verdict.isWaiting, retried.isEmpty {
         #expect(!isNews, "\(subject): \(verdict) is reported again")
       }
       return

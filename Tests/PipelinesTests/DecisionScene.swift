@@ -1,10 +1,9 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import Testing
 
@@ -42,8 +41,7 @@ struct DecisionScene {
     location: SourceLocation = #_sourceLocation
   ) async throws {
     try world.handBack(device, as: name + ".sqlite")
-    let left = try await night().verdicts
-    #expect(left == verdicts, sourceLocation: location)
+    #expect(try await night().verdicts == verdicts, sourceLocation: location)
   }
 
   /// Ada's edit of an account's phone, before its return; the account.
@@ -93,9 +91,7 @@ struct DecisionScene {
   }
 
   /// Ada and ben edit an account that both have, and neither edit is sent; the account.
-  func deviceConflict(
-    ada fields: JSONObject, ben others: JSONObject
-  ) async throws -> String {
+  func deviceConflict(ada fields: JSONObject, ben others: JSONObject) async throws -> String {
     try await world.run()
     let (ada, ben) = (try world.device("ada"), try world.device("ben", .android))
     let shared = Set(try world.ids("accounts", on: ada))
@@ -123,9 +119,7 @@ struct DecisionScene {
   }
 
   /// Sets fields of one edit, as grace.
-  func set(
-    _ edit: Int64, _ fields: [String: String], rest: Decision.Side? = nil
-  ) throws {
+  func set(_ edit: Int64, _ fields: [String: String], rest: Decision.Side? = nil) throws {
     let choices = fields.mapValues { DecisionRequest.FieldChoice.text($0) }
     _ = try decisions.enter(
       [DecisionRequest(edit: edit, .fields(choices, rest: rest))], by: "grace")

@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import Rehearsal
 
 /// One step of a row of `DecisionTable`: an action, and the verdicts of the row's edits after the
 /// run that follows.

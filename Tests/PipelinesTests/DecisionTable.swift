@@ -1,5 +1,3 @@
-import Ledger
-
 /// The rows of all settings.
 ///
 /// `[SETTING]` starts the rows of a setting. A line is the name of a row, and the indented lines

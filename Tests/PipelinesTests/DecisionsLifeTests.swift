@@ -1,11 +1,9 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
-import TestSupport
 import Testing
 
 /// Decisions with interrupted runs, outdated reports and other operators.
@@ -64,9 +62,7 @@ import Testing
     try await scene.expectClosed()
   }
 
-  @Test func `one impossible decision refuses all decisions of its request`()
-    async throws
-  {
+  @Test func `one impossible decision refuses all decisions of its request`() async throws {
     _ = try await scene.conflict(["Phone": "device", "Description": "mine"])
     let device = DecisionRequest(edit: 1, .whole(.device))
     let refused: [(DecisionRequest, String)] = [
@@ -100,10 +96,7 @@ import Testing
     #expect(error?.reason?.contains("it is resolved (discarded)") == true)
   }
 
-  @Test
-  func `only a decision by number replaces a colleague's`()
-    async throws
-  {
+  @Test func `only a decision by number replaces a colleague's`() async throws {
     _ = try await scene.conflict()
     func all(_ decision: Decision, by name: String) throws -> PipelineDecisions.Result {
       try scene.decisions.enter([], .init([.conflict, .failed], .whole(decision)), by: name)
@@ -118,8 +111,7 @@ import Testing
     // Her own decision she may change in the same way.
     let own = try all(.server, by: "grace")
     #expect(own.decided.map(\.edit) == [1] && own.refused.isEmpty)
-    let named = try scene.decisions.enter(
-      [DecisionRequest(edit: 1, .whole(.device))], by: "hopper")
+    let named = try scene.decisions.enter([DecisionRequest(edit: 1, .whole(.device))], by: "hopper")
     #expect(named.replaced.map(\.pending.by) == ["grace"])
     #expect(try scene.states() == ["device withdrawn", "server withdrawn", "device pending"])
   }
@@ -133,8 +125,7 @@ import Testing
     try await scene.world.run(.ingest)
     try scene.decide(1, .device)
     let only = try scene.decisions.affected(by: [1])
-    let run = try await scene.world.run(.reconcile) { $0.only = only }
-    #expect(run.verdicts == [.updated: 1])
+    #expect(try await scene.world.run(.reconcile) { $0.only = only }.verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "device")
     #expect(try scene.field("Phone", of: other) == "+1 555 0100")
     #expect(try await scene.night().verdicts == [.updated: 1])
@@ -154,9 +145,7 @@ import Testing
     }
   }
 
-  @Test func `a fix of a field that is no longer sent needs a new decision`()
-    async throws
-  {
+  @Test func `a fix of a field that is no longer sent needs a new decision`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
     try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
@@ -175,9 +164,7 @@ import Testing
   ///
   /// Its table decides as long as its values are the org's and its rows are the edits'. The next
   /// report shows the decisions.
-  @Test func `a report's table decides its own edits as long as its values hold`()
-    async throws
-  {
+  @Test func `a report's table decides its own edits as long as its values hold`() async throws {
     let (ours, theirs) = (
       String(repeating: "ours, ", count: 1000), String(repeating: "theirs, ", count: 1000)
     )
@@ -219,8 +206,7 @@ import Testing
     #expect(json["decisions"] == ["applied": 1])
     let decision = json["records"]?[0]?["decision"]
     #expect(decision?["decision"] == "device" && decision?["by"] == "grace")
-    #expect(
-      decision?["fate"] == "applied" && decision?["time"]?.string?.hasPrefix("20") == true)
+    #expect(decision?["fate"] == "applied" && decision?["time"]?.string?.hasPrefix("20") == true)
     let page = try report("report.html").text
     #expect(page.contains("Decided by <b>grace</b> on <time datetime=\"20"))
     #expect(page.contains("Decisions applied: <strong>1</strong>"))

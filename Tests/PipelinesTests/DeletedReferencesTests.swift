@@ -1,7 +1,4 @@
 import JSON
-import Ledger
-import LocalOrg
-import Pipelines
 import Rehearsal
 import Testing
 
@@ -15,17 +12,14 @@ import Testing
     var phone: Device
 
     /// The value of a field in the org.
-    func field(_ name: String) throws -> JSONValue? {
-      try scene.field(name, of: id, "WorkOrder")
-    }
+    func field(_ name: String) throws -> JSONValue? { try scene.field(name, of: id, "WorkOrder") }
 
     func edit(_ fields: JSONObject) throws {
       try phone.edit("workorders", id: id, fields, now: scene.world.org.now())
     }
 
     func delete(_ contact: String) throws {
-      let gone = scene.world.org.delete(
-        "Contact", id: contact, as: try scene.world.user("admin"))
+      let gone = scene.world.org.delete("Contact", id: contact, as: try scene.world.user("admin"))
       #expect(gone.errors == [])
     }
   }
@@ -78,8 +72,7 @@ import Testing
     try order.edit(["Status": "Completed", "ContactId": .string(other)])
     try order.delete(other)
     let before = order.scene.writes
-    let run = try await order.scene.night(order.phone)
-    #expect(run.verdicts == [.failed: 1])
+    #expect(try await order.scene.night(order.phone).verdicts == [.failed: 1])
     #expect(order.scene.writes == before + 1)
     #expect(try order.field("Status") == "New")
     #expect(try order.field("ContactId") == .string(order.contact))
@@ -91,8 +84,7 @@ import Testing
     let other = try Self.contact("Other", in: order.scene.world)
     try order.scene.office(order.id, ["ContactId": .string(other)], "WorkOrder")
     try order.delete(order.contact)
-    let run = try await order.scene.night(order.phone)
-    #expect(run.verdicts == [.failed: 1])
+    #expect(try await order.scene.night(order.phone).verdicts == [.failed: 1])
     #expect(try order.field("ContactId") == .string(other))
   }
 }

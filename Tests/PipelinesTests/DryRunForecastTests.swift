@@ -1,8 +1,5 @@
 import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
-import System
 import Testing
 
 /// The forecast of a dry run: what the run will request from the org.

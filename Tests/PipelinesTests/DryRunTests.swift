@@ -1,10 +1,5 @@
-import JSON
-import Pipelines
-import Rehearsal
 import Returns
-import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A dry run changes nothing.
@@ -28,8 +23,7 @@ import Testing
     #expect(!Files.exists(world.data.path + "/reports") || look.report == nil)
 
     // The report includes the edits that the interrupted run resolved.
-    let summary = try await world.run(.reconcile)
-    #expect(summary.verdicts == expected.verdicts)
+    #expect(try await world.run(.reconcile).verdicts == expected.verdicts)
     // One, in addition to that of the previous run, which refused a return.
     #expect(try Files.list(world.data.reports).count == 2)
     #expect(try Files.list(whole.data.reports).count == 2)
@@ -38,8 +32,7 @@ import Testing
   @Test func `a dry run counts returns that an interrupted run ingested`() async throws {
     let world = try World()
     try await world.runFieldDay()
-    let inbox = Inbox(
-      directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
+    let inbox = Inbox(directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()
     for candidate in try inbox.candidates(now: now) { _ = try inbox.take(candidate, now: now) }
     #expect(try Files.list(inbox.directory).isEmpty && !inbox.taken().isEmpty)

@@ -1,7 +1,4 @@
-import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// What a run publishes is on disk before it gets its name, and the name is on disk before the run

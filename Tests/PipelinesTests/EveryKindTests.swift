@@ -1,18 +1,12 @@
 import JSON
-import LocalOrg
-import Pipelines
 import SmartStore
-import System
-import TestSupport
 import Testing
 
 /// A pipeline whose syncs down are of kinds other than soql and briefcase.
 @Suite struct EveryKindTests {
   let world: World
 
-  init() throws {
-    world = try World(file: Self.pipeline.get().file("kinds.json"))
-  }
+  init() throws { world = try World(file: Self.pipeline.get().file("kinds.json")) }
 
   static let pipeline = Result {
     let syncs = [
@@ -64,8 +58,7 @@ import Testing
     return (accounts, contacts)
   }
 
-  @Test func `each kind of sync down is primed, packed, and left alone if unchanged`() async throws
-  {
+  @Test func `each kind of sync down is primed, packed and left if unchanged`() async throws {
     let (accounts, contacts) = try makeZebras()
     let first = try await world.run()
     #expect(first.findings == [])
@@ -83,8 +76,7 @@ import Testing
       #expect(try device.elements("metadata").first?["keyPrefix"] == "001")
     }
     let before = try Tree.entries(world.data.path + "/users")
-    let second = try await world.run()
-    #expect(second.snapshots.map(\.changed) == [false])
+    #expect(try await world.run().snapshots.map(\.changed) == [false])
     #expect(try Tree.entries(world.data.path + "/users") == before)
   }
 
@@ -95,8 +87,7 @@ import Testing
     #expect(world.org.delete(nil, id: contacts[0], as: admin).errors == [])
     #expect(world.org.update("Account", id: accounts[1], ["Phone": "2"], as: admin).errors == [])
     #expect(world.org.delete(nil, id: accounts[2], as: admin).errors == [])
-    let summary = try await world.run()
-    #expect(summary.findings == [])
+    #expect(try await world.run().findings == [])
     let device = try world.device("ada", as: "second")
     #expect(try world.ids("found", on: device) == accounts[0..<2].sorted())
     #expect(try device.elements("found").compactMap { $0["Phone"]?.string }.sorted() == ["1", "2"])

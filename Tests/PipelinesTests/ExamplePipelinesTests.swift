@@ -1,9 +1,4 @@
 import Crypto
-import Foundation
-import JSON
-import LocalOrg
-import Pipelines
-import SmartStore
 import System
 import TestSupport
 import Testing

@@ -1,8 +1,4 @@
 import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
-import SmartStore
 import Testing
 
 /// `attache explain` after several days on the embedded org.

@@ -1,13 +1,9 @@
 import Bundles
 import HTTP
-import JSON
 import LocalOrg
 import Pipelines
-import Rehearsal
 import Salesforce
-import SmartStore
 import Snapshots
-import System
 import TestSupport
 import Testing
 
@@ -37,16 +33,14 @@ import Testing
         #expect(try directory.record(of: current.generation).digest == current.digest)
       }
     }
-    let temporaries = try Tree.files(world.data.path).filter { $0.contains(".tmp-") }
-    #expect(temporaries == [])
+    #expect(try Tree.files(world.data.path).filter { $0.contains(".tmp-") } == [])
     for name in try Tree.files(world.data.path) where name.contains(".bundle.") {
       try BundleReader.verify(world.data.path + "/" + name)
     }
     #expect(try ForeignReader.violations(world.stores()) == [])
   }
 
-  @Test func `a user whose org is unreachable is skipped, and served by the next run`() async throws
-  {
+  @Test func `a user whose org is unreachable is skipped, served next time`() async throws {
     let ben = try world.user("ben")
     world.server.faults.add(
       .init(kind: .retrieve, user: ben.username), nth: 2, times: 1000, .drop(afterCommit: false))
@@ -69,15 +63,12 @@ import Testing
     try expectSound()
   }
 
-  @Test func `if a shared login ends while edits are processed, a login error is reported`()
-    async throws
-  {
+  @Test func `if a shared login ends meanwhile, a login error is reported`() async throws {
     _ = try await run()
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
     try device.edit("accounts", id: account, ["Phone": "2"], now: world.org.now())
-    #expect(
-      world.org.delete("Account", id: account, as: try world.user("admin")).errors.isEmpty)
+    #expect(world.org.delete("Account", id: account, as: try world.user("admin")).errors.isEmpty)
     try world.handBack(device, as: "ada.sqlite")
     // The outcome of the record is looked up as the integration user.
     for kind in [LocalOrg.RequestKind.query, .userinfo] {
@@ -91,16 +82,14 @@ import Testing
     #expect(try await run(.reconcile).verdicts == [.deletedOnServer: 1])
   }
 
-  @Test(
-    arguments: [
-      ("text/html", "<html>"), ("application/json", #"[{"Id":"001"},{"Id":]"#),
-      ("application/json", #"{"a":1}"#),
-    ])
+  @Test(arguments: [
+    ("text/html", "<html>"), ("application/json", #"[{"Id":"001"},{"Id":]"#),
+    ("application/json", #"{"a":1}"#),
+  ])
   func `a user whose org returns only HTML pages makes the status try again later`(
     type: String, body: String
   ) async throws {
-    let page = ServerResponse(
-      status: 200, headers: ["Content-Type": type], body: Array(body.utf8))
+    let page = ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(body.utf8))
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .respond(page))
     let summary = try await run()
@@ -169,8 +158,7 @@ import Testing
     let device = try world.device("cleo")
     let account = try #require(try world.ids("accounts", on: device).last)
     try world.handBack(device, as: "cleo.sqlite", edited: account, ["Phone": "+1 555 0189"])
-    world.server.faults.add(
-      .init(user: "cleo@example.com"), times: 1000, .drop(afterCommit: false))
+    world.server.faults.add(.init(user: "cleo@example.com"), times: 1000, .drop(afterCommit: false))
     let summary = try await run(.ingest, .reconcile)
     #expect(summary.findings == [.limitReached, .unsettledEdits])
     #expect(summary.exitStatus == .tryLater)
@@ -199,8 +187,7 @@ import Testing
     let found = try world.org.query("SELECT Id FROM Contact WHERE LastName = 'Once'", as: admin)
     #expect(found.totalSize == 1)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0188")
-    let again = try await run()
-    #expect(again.findings == [])
+    #expect(try await run().findings == [])
     try expectSound()
   }
 }

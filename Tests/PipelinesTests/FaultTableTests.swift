@@ -1,9 +1,7 @@
 import HTTP
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing
@@ -124,8 +122,7 @@ import Testing
       scene.faults.add(match, times: 100_000, fault.action)
     }
     let before = scene.requests
-    let end = await scene.attempt()
-    #expect(end == "\(fault.lasting)", "\(work)")
+    #expect(await scene.attempt() == "\(fault.lasting)", "\(work)")
     #expect(scene.requests - before < 40, "\(work)")
     scene.faults.removeAll()
     var ends: [String] = []
@@ -164,8 +161,7 @@ private final class FaultScene {
       former = try records()
       try phone.edit("accounts", id: ids[0], ["Phone": "device"], now: now)
       try phone.delete("contacts", id: ids[1], now: now)
-      try phone.create(
-        "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
+      try phone.create("accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: now)
       let sent = try await scene.night(phone)
       #expect(sent.verdicts == [.updated: 1, .deleted: 1, .created: 1])
       run = sent.run
@@ -208,8 +204,7 @@ private final class FaultScene {
       if !isBegun {
         isBegun = true
         try scene.scene.decide(1, .device)
-        return try await execute(
-          scene.scene.decisions.runOptions(carryingOut: [1], by: "grace"))
+        return try await execute(scene.scene.decisions.runOptions(carryingOut: [1], by: "grace"))
       }
       return try await night()
     case .undo:

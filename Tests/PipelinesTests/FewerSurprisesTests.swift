@@ -1,7 +1,4 @@
 import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
 import System
 import Testing
 

@@ -1,11 +1,6 @@
 import Foundation
-import JSON
-import Ledger
 import Pipelines
-import Reconciliation
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Findings other than verdicts are in a report, and stay listed until they are resolved.
@@ -24,8 +19,7 @@ import Testing
     try Files.setModificationTime(of: path, nanoseconds: 1_700_000_000_000_000_000)
   }
 
-  @Test func `a refused return is reported with reason and file until it is removed`() async throws
-  {
+  @Test func `a refused return is reported with reason and file until removal`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     try put("no store", as: "note.txt")
@@ -70,13 +64,11 @@ import Testing
   @Test func `a file that stays in the inbox is reported until it is gone`() async throws {
     try await world.run()
     let path = world.data.inbox("inbox") + "/link.db"
-    try FileManager.default.createSymbolicLink(
-      atPath: path, withDestinationPath: "/etc/passwd")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/etc/passwd")
     let first = try await world.run()
     let second = try await world.run(.ingest)
     #expect([first, second].map(\.exitStatus) == [.needsAttention, .needsAttention])
-    let told = try Told(world)
-    #expect(told.states(first.run, "returns") == ["left in the inbox"])
+    #expect(try Told(world).states(first.run, "returns") == ["left in the inbox"])
     #expect(try status().findings.map(\.kind) == [.returnLeft])
     try Files.remove(path)
     #expect(try await world.run(.ingest).exitStatus == .done)
@@ -99,8 +91,7 @@ import Testing
     let waiting = try PipelineStatus.read(world.pipeline, root: world.root).findings
     #expect(waiting.map(\.subject) == ["ben@example.com"])
     try world.org.setActive("ben@example.com", true)
-    let third = try await world.run()
-    #expect(third.exitStatus == .done)
+    #expect(try await world.run().exitStatus == .done)
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
@@ -109,11 +100,9 @@ import Testing
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
     #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
     world.server.faults.removeAll()
-    let other = try await world.run { $0.users = ["ada@example.com"] }
-    #expect(other.exitStatus == .needsAttention)
+    #expect(try await world.run { $0.users = ["ada@example.com"] }.exitStatus == .needsAttention)
     #expect(try status().findings.map(\.subject) == ["ben@example.com"])
-    let own = try await world.run { $0.users = ["ben@example.com"] }
-    #expect(own.exitStatus == .done)
+    #expect(try await world.run { $0.users = ["ben@example.com"] }.exitStatus == .done)
     #expect(try status().findings == [])
   }
 
@@ -144,8 +133,7 @@ import Testing
   @Test func `a skipped user who is no longer in the pipeline is not reported`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
-    let first = try await world.run { $0.retryPause = .none }
-    #expect(first.findings.contains(.skippedUser))
+    #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
     world.server.faults.removeAll()
     try world.org.setActive("ben@example.com", false)
     #expect(try await world.run().exitStatus == .done)

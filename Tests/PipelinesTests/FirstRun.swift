@@ -106,7 +106,7 @@ struct FirstRun: Sendable {
     for request in requests { world.server.log.append { _ in request } }
     world.told.withLock { $0 += events.map { moved($0, to: world) } }
     var summary = summary
-    summary.called = world.pipeline.called
+    summary.steps = summary.steps.mapValues { moved($0, to: world) }
     summary.bundles = summary.bundles.map { moved($0, to: world) }
     summary.warnings = summary.warnings.map { moved($0, to: world) }
     return summary

@@ -1,10 +1,6 @@
 import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Returned stores whose app writes Mobile Sync's flags other than as JSON booleans.
@@ -27,9 +23,7 @@ import Testing
     Spelling(platform: .android, yes: "true", no: "false"),
     Spelling(platform: .android, yes: "True", no: .number("1")),
   ])
-  func `flags of a return are read as the device's SDK reads them`(_ spelling: Spelling)
-    async throws
-  {
+  func `flags of a return are read as the SDK reads them`(_ spelling: Spelling) async throws {
     let world = try World()
     let (device, account) = try await world.primed("ada", spelling.platform, first: "accounts")
     let own = try world.ids("contacts", on: device).filter {

@@ -1,16 +1,12 @@
 import Archive
 import Bundles
-import JSON
 import Ledger
 import MobileSync
 import Pipelines
-import Rehearsal
-import Returns
 import SQLite
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// The program on a full disk, down to the last byte.
@@ -97,8 +93,7 @@ import Testing
 
   @Test(.enabled(if: canMount, needsMounts))
   func `a run on a full disk reports that the disk is full`() async throws {
-    try world.rewrite(
-      #""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
+    try world.rewrite(#""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
     try await nights(1)
     for only in ["prime", "pack"] {
       let run = try await onFullDisk(["run", "--only", only])
@@ -112,8 +107,7 @@ import Testing
   /// With enough space to start, the run copies its stores until the disk is full.
   @Test(.enabled(if: canMount, needsMounts), arguments: [128, 256, 384, 512, 768, 1024])
   func `a disk that fills up during a prime is reported as full`(_ spareKiB: Int) async throws {
-    try world.rewrite(
-      #""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
+    try world.rewrite(#""platforms": ["#, #""limits": { "freeDiskMiB": 0 }, "platforms": ["#)
     try await nights(1)
     let id = try scene.account(try world.device("ada", as: "later"), 1)
     try scene.office(id, ["Website": "https://office.example/later"])

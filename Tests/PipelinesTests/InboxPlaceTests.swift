@@ -1,8 +1,5 @@
 import Foundation
-import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing
@@ -10,16 +7,13 @@ import Testing
 /// Where returns arrive and where they are moved.
 @Suite struct InboxPlaceTests {
   private func world(_ inbox: String) throws -> World {
-    try World {
-      $0.replacing(#""inbox": {"#, with: #""inbox": { "path": "\#(inbox)","#)
-    }
+    try World { $0.replacing(#""inbox": {"#, with: #""inbox": { "path": "\#(inbox)","#) }
   }
 
   @Test(arguments: [
     ".", "./", "issued/x", "processing", "quarantine", "state.sqlite", "users", "/",
   ])
-  func `an inbox that contains attache's own files is refused with the file`(_ path: String) throws
-  {
+  func `an inbox with attache's own files is refused with the file`(_ path: String) throws {
     let error = #expect(throws: (any Error).self) { try world(path).pipeline }
     #expect(error.map { "\($0)".contains("contains attache's own files") } == true)
   }
@@ -38,8 +32,7 @@ import Testing
     }
   }
 
-  @Test func `an ingested return that cannot be moved away does not count as refused`() async throws
-  {
+  @Test func `an ingested return that cannot be moved away is not refused`() async throws {
     let world = try await World.primed()
     let elsewhere = "/dev/shm/done-\(UUID().uuidString)"
     try Files.makeDirectory(elsewhere)

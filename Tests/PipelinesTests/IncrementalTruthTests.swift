@@ -1,9 +1,5 @@
-import JSON
 import LocalOrg
-import Pipelines
-import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A pipeline with three soql syncs and a briefcase: what it requests, and what it never treats as
@@ -83,8 +79,7 @@ import Testing
     #expect(org.update("Contact", id: contacts[1], ["LastName": "New"], as: admin).errors == [])
     let asked = try await asked {
       let summary = try await world.run()
-      let change = try #require(
-        summary.snapshots.first?.soups.first { $0.soup == "contacts" })
+      let change = try #require(summary.snapshots.first?.soups.first { $0.soup == "contacts" })
       #expect(change.removed == 1)
       #expect(change.written == 1)
     }
@@ -101,8 +96,7 @@ import Testing
         .init(
           status: 200, headers: ["Content-Type": "application/json"],
           body: Array(#"{"totalSize":99,"done":true,"records":[]}"#.utf8))))
-    let summary = try await world.run()
-    #expect(summary.findings.contains(.skippedUser))
+    #expect(try await world.run().findings.contains(.skippedUser))
     #expect(world.skipped.first?.contains("[sync.incomplete]") == true, "\(world.skipped)")
     #expect(try world.data.generations(of: world.user("ada").id) == [])
   }
@@ -113,8 +107,7 @@ import Testing
     #expect(world.org.delete(nil, id: contacts[0], as: try world.user("admin")).errors == [])
     // A restored org's clock is before the last record that was read.
     try world.org.setClock(OrgTemplate.clockStart - 86_400_000)
-    let summary = try await world.run()
-    #expect(summary.warnings.contains { $0.contains("everything is read again") })
+    #expect(try await world.run().warnings.contains { $0.contains("everything is read again") })
     #expect(try ids("contacts") == Array(contacts.dropFirst()))
   }
 
@@ -123,8 +116,7 @@ import Testing
     let accounts = try ids("bAccounts")
     world.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))
-    let summary = try await world.run()
-    #expect(summary.findings.contains(.incompleteData))
+    #expect(try await world.run().findings.contains(.incompleteData))
     #expect(try ids("bAccounts") == accounts)
     try await world.run()
     #expect(try ids("bAccounts") == accounts)

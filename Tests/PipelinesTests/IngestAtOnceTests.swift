@@ -1,8 +1,6 @@
-import JSON
 import Pipelines
 import Rehearsal
 import SQLite
-import SmartStore
 import System
 import TestSupport
 import Testing
@@ -29,15 +27,12 @@ import Testing
     }
     for play in plays.dropFirst() {
       #expect(play.told == plays[0].told, "seed \(seed)")
-      let differences = play.remains.difference(from: plays[0].remains).map { "\($0)" }
-      #expect(differences == [], "seed \(seed)")
+      #expect(play.remains.difference(from: plays[0].remains).map { "\($0)" } == [], "seed \(seed)")
     }
     #expect(plays[0].told.contains { $0.contains("ingested") }, "seed \(seed)")
   }
 
-  private func play(
-    _ world: World, jobs: Int
-  ) async throws -> (remains: [String], told: [String]) {
+  private func play(_ world: World, jobs: Int) async throws -> (remains: [String], told: [String]) {
     var pipeline = world.pipeline
     pipeline.limits.jobs = jobs
     let told = Locked<[String]>([])

@@ -1,9 +1,7 @@
 import Foundation
 import JSON
 import LocalOrg
-import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// `attache init`: a pipeline from scratch, with each login, validated against the org and run.
@@ -197,9 +195,7 @@ import Testing
     #expect(try await attache("check", place + "/app.json").status == 0)
   }
 
-  @Test func `at a terminal, init asks for missing values, and repeats the question if necessary`()
-    async throws
-  {
+  @Test func `at a terminal, init asks for missing values, again if necessary`() async throws {
     let key = world.directory.file("jwt.key")
     let answers = [
       "jtw", "jwt", key + ".pub", key, "ada", "ada@example.com", "", "Account; Contact",

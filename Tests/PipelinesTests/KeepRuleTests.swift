@@ -1,4 +1,3 @@
-import Ledger
 import Pipelines
 import TestSupport
 import Testing
@@ -68,8 +67,7 @@ import Testing
         // records.
         let isLongOver =
           one.retired.map { facts.now - $0 >= Int64(keep.runsDays) * Self.day } ?? false
-        #expect(
-          records.contains(one.number) == (isDone && isLongOver && one.issuedBytes == nil))
+        #expect(records.contains(one.number) == (isDone && isLongOver && one.issuedBytes == nil))
         if records.contains(one.number) { over += 1 }
         if issued.contains(one.number) { gone += 1 }
         guard !isServed, isNeeded, one.retired != nil, one.damage == nil, one.issuedBytes != nil

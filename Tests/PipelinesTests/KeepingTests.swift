@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import Returns
 import System
@@ -75,8 +73,7 @@ import Testing
   @Test func `a run keeps the newest stores and the older issued records`() async throws {
     let device = try await scene.phone()
     #expect(try files(1).contains("ios"))
-    let run = try await night()
-    #expect(run.pruned.count(.generation) == 1)
+    #expect(try await night().pruned.count(.generation) == 1)
     #expect(try files(1) == ["generation.json", "pruned.json"])
     #expect(try files(2).contains("ios") && hasIssued(1) && hasIssued(2))
     #expect(try reasons(1).first?.hasPrefix("its bundle is valid until ") == true)
@@ -132,8 +129,7 @@ import Testing
     try await night()
     #expect(try reasons(1) == [last])
     let newer = try world.device("ada", as: "ada-2")
-    try newer.edit(
-      "accounts", id: scene.account(newer, 1), ["Phone": "2"], now: world.org.now())
+    try newer.edit("accounts", id: scene.account(newer, 1), ["Phone": "2"], now: world.org.now())
     try handBack(newer)
     try await night()
     #expect(try !hasIssued(1) && files(1) == ["generation.json", "pruned.json"])
@@ -189,8 +185,7 @@ import Testing
     try await night()
     // The org's clock is months behind this machine's.
     #expect(world.org.now() + 30 * Self.day < Clock.wallMilliseconds())
-    let run = try await world.run(.pack)
-    #expect(run.pruned.isEmpty)
+    #expect(try await world.run(.pack).pruned.isEmpty)
     #expect(try hasIssued(1))
   }
 

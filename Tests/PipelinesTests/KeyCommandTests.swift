@@ -51,8 +51,7 @@ import Testing
         "file": .string(path), "type": "p256", "publicKey": .string(key.publicKey.line),
         "der": .string(Base64.encode(key.publicKey.der)),
         "fingerprint": .string(key.publicKey.fingerprint),
-        "allowedSigner": .string(
-          "attache namespaces=\"attache-manifest\" \(key.publicKey.line)"),
+        "allowedSigner": .string("attache namespaces=\"attache-manifest\" \(key.publicKey.line)"),
       ])
     let quiet = try await attache("key", "make", directory.file("other.key"), "--quiet")
     #expect(quiet.status == 0 && quiet.everything == "")

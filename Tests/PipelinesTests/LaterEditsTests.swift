@@ -1,12 +1,9 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// The last value entered on a device wins, whatever is sent again afterwards.
@@ -71,12 +68,10 @@ import Testing
     var later = reason == .failed ? ["Website": "https://b.example"] : try refreshed(id)
     later["Phone"] = "+1 555 0002"
     try device.edit("accounts", id: id, later, now: world.org.now() + 60_000)
-    let second = try await world.run(device, as: "two.sqlite")
-    #expect(second.verdicts[.updated] == 1)
+    #expect(try await world.run(device, as: "two.sqlite").verdicts[.updated] == 1)
     #expect(try phone(id) == "+1 555 0002")
 
-    let again = try await retry()
-    #expect(again.verdicts == [:])
+    #expect(try await retry().verdicts == [:])
     #expect(try phone(id) == "+1 555 0002")
     let states = try LedgerDatabase.open(path: world.data.state).editStates()
     #expect(states.map(\.verdict) == ["superseded", "updated"])
@@ -87,8 +82,7 @@ import Testing
     let id = try sharedAccount(device)
     try world.org.unshare(id, from: "ada@example.com")
     try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
-    let first = try await world.run(.ingest, .reconcile)
-    #expect(first.verdicts == [.notVisible: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.notVisible: 1])
     try world.org.share(id, with: "ada@example.com")
     try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
@@ -103,8 +97,7 @@ import Testing
     let before = try phone(id)
     try world.org.unshare(id, from: "ada@example.com")
     try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
-    let first = try await world.run(.ingest, .reconcile)
-    #expect(first.verdicts == [.notVisible: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.notVisible: 1])
     try world.org.share(id, with: "ada@example.com")
     // The user reverted the edit: the app marked the row as clean.
     try device.edit(

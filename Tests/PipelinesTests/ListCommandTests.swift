@@ -15,9 +15,7 @@ import Testing
       shell: "cd '\(world.directory.path)' && exec \"$@\"")
   }
 
-  @Test func `the list has each pipeline with its last run, exit status and open edits`()
-    async throws
-  {
+  @Test func `the list has each pipeline's last run, exit status and edits`() async throws {
     let world = try World()
     let before = try await program(world, ["list"])
     #expect(before.status == 0, "\(before.everything)")
@@ -32,9 +30,7 @@ import Testing
     #expect(demo?["lastRun"]?["exitStatus"] == 0 && demo?["openEdits"] == 0, "\(json.output)")
   }
 
-  @Test func `a pipeline that cannot be read is listed with its fault, and hides no other`()
-    async throws
-  {
+  @Test func `an unreadable pipeline is listed with its fault, with the others`() async throws {
     let world = try World()
     let broken = world.directory.file("pipelines/broken.json")
     try DurableFile.write(Array("{}".utf8), to: broken)
@@ -52,8 +48,7 @@ import Testing
   @Test func `without pipelines, both commands say where they looked`() async throws {
     let empty = TemporaryDirectory("no-pipelines")
     for words in [["list"], ["status", "--all"]] {
-      let run = try await ProgramRun.blocking(
-        words, shell: "cd '\(empty.path)' && exec \"$@\"")
+      let run = try await ProgramRun.blocking(words, shell: "cd '\(empty.path)' && exec \"$@\"")
       #expect(run.status == 0, "\(words): \(run.everything)")
       #expect(run.messages.contains("no pipelines in pipelines and /etc/attache"), "\(words)")
     }

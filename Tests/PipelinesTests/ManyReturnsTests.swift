@@ -1,9 +1,4 @@
-import Foundation
-import Ledger
-import LocalOrg
-import Pipelines
 import Rehearsal
-import System
 import TestSupport
 import Testing
 

@@ -1,5 +1,3 @@
-import Foundation
-import Pipelines
 import System
 import TestSupport
 import Testing
@@ -42,9 +40,7 @@ import Testing
   ]
 
   @Test(arguments: inputs.indices, ["pipe", "device"])
-  func `a pipe or device named as a file is refused by its kind`(index: Int, kind: String)
-    async throws
-  {
+  func `a pipe or device named as file is refused by kind`(index: Int, kind: String) async throws {
     let (name, words) = Self.inputs[index]
     let path = directory.file(name)
     try Files.remove(path)
@@ -56,7 +52,6 @@ import Testing
     let run = try await ProgramRun.blocking(
       words.map { $0.replacing("@", with: directory.path) }, deadlineSeconds: 30)
     #expect(run.status != 0)
-    #expect(
-      run.everything.contains("a pipe, a socket or a device"), "\(words): \(run.everything)")
+    #expect(run.everything.contains("a pipe, a socket or a device"), "\(words): \(run.everything)")
   }
 }

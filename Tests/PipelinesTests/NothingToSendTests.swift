@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import Rehearsal
 import Testing
 
 /// Edits that send nothing, and how they are reported.
@@ -52,14 +51,11 @@ import Testing
       default: .notVisible
       }
     try await scene.handBack(device, leaves: [.unchanged: 1, .notInFieldList: 1, left: 1])
-    let open = try scene.open().values.reduce(0, +)
-    #expect(open == (left == .created ? 0 : 1))
+    #expect(try scene.open().values.reduce(0, +) == (left == .created ? 0 : 1))
   }
 
   /// The report says that adding the field is not enough.
-  @Test func `values outside the field list are sent only when saved again`()
-    async throws
-  {
+  @Test func `values outside the field list are sent only when saved again`() async throws {
     let scene = try DecisionScene()
     let device = try await scene.phone()
     let ids = [try scene.account(device), try scene.account(device, 1)]

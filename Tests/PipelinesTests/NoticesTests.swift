@@ -4,8 +4,6 @@ import Glibc
 import HTTP
 import JSON
 import Ledger
-import LocalOrg
-import Pipelines
 import System
 import TestSupport
 import Testing
@@ -117,8 +115,7 @@ import Testing
       ["run"],
       shell: #"TERM=xterm python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" < /dev/null"#)
     let words = run.output
-    #expect(
-      words.contains(#/stage +rows +requests +received +time/#), "\(words)")
+    #expect(words.contains(#/stage +rows +requests +received +time/#), "\(words)")
     #expect(
       words.contains(#/prime +[1-9][0-9]* +[1-9][0-9]* +[0-9]+ KiB +[0-9.]+ s/#)
         && words.contains("slowest:"))
@@ -255,8 +252,7 @@ import Testing
     #expect(all.map(\.path).sorted() == ["/beat", "/hook", "/hook"])
     let message = try #require(all.last { $0.path == "/hook" }?.request)
     let time = try #require(message.headers["X-Attache-Timestamp"])
-    let code = HMAC.sha256(
-      key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
+    let code = HMAC.sha256(key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
     #expect(message.headers["X-Attache-Signature"] == "sha256=" + Hex.encode(code))
     #expect(try JSONValue(parsing: message.body)["outcome"] == "success")
 
@@ -273,10 +269,7 @@ import Testing
     #expect(!silent.messages.contains(server.url), "an address may contain a token")
   }
 
-  @Test
-  func `a hanging target does not delay the others or exceed the time limit`()
-    async throws
-  {
+  @Test func `a hanging target does not delay the others or exceed the time limit`() async throws {
     let asked = Locked<[String]>([])
     let release = DispatchSemaphore(value: 0)
     let server = try HTTPServer { request in
@@ -367,8 +360,7 @@ import Testing
     // start.
     signal(SIGINT, SIG_DFL)
     let asked = directory.file("asked")
-    let words =
-      #"["/bin/sh", "-c", "echo >\#(asked); kill -\#(number) $PPID; exec sleep 1000"]"#
+    let words = #"["/bin/sh", "-c", "echo >\#(asked); kill -\#(number) $PPID; exec sleep 1000"]"#
     let target =
       kind == "command" ? #""command": \#(words)"# : #""webhook": {"url": {"command": \#(words)}}"#
     let world = try world(#""notify": {"timeoutSeconds": 600, \#(target)}"#)
@@ -411,8 +403,7 @@ import Testing
     #expect(body["type"] == "test" && body["outcome"] == "test" && body["pipeline"] == "demo")
     #expect(body["words"] == "attache: demo: this is a test; no run has finished")
     let time = try #require(message.headers["X-Attache-Timestamp"])
-    let code = HMAC.sha256(
-      key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
+    let code = HMAC.sha256(key: Array("very secret".utf8), Array(time.utf8) + [0x2E] + message.body)
     #expect(message.headers["X-Attache-Signature"] == "sha256=" + Hex.encode(code))
     let command = try lines(told)
     #expect(try JSONValue(parsing: command[0])["type"] == "test" && command.last == "test")

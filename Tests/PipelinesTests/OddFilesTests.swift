@@ -1,13 +1,9 @@
-import Bundles
-import Crypto
 import JSON
 import Pipelines
-import Rehearsal
 import Returns
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Whatever is in an inbox, the rest of the run continues.
@@ -117,9 +113,7 @@ import Testing
     return told
   }
 
-  @Test func `odd files in the inbox are reported by name, and valid returns continue`()
-    async throws
-  {
+  @Test func `odd files in the inbox are named, and valid returns continue`() async throws {
     let seed = Int.random(in: 0..<1 << 32)
     print("odd files: seed \(seed)")
     let world = try World()
@@ -134,8 +128,7 @@ import Testing
     let account = try #require(try world.ids("accounts", on: device).first)
     try device.edit("accounts", id: account, ["Phone": "+1 555 0160"], now: world.org.now())
     let made = try python(
-      Self.maker,
-      [world.data.inbox("inbox"), try world.bundle("cleo"), String(seed)] + stores)
+      Self.maker, [world.data.inbox("inbox"), try world.bundle("cleo"), String(seed)] + stores)
     let names = try #require(made.array).compactMap(\.string)
     #expect(names.count >= 45)
     try world.handBack(device, as: "good.db")
@@ -146,9 +139,7 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
     #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0160")
     let told = odd(world)
-    for name in names {
-      #expect(told[name] != nil, "seed \(seed): \(name.debugDescription)")
-    }
+    for name in names { #expect(told[name] != nil, "seed \(seed): \(name.debugDescription)") }
     #expect(Set(told.keys) == Set(names), "seed \(seed)")
     #expect(try Files.list(world.data.processing) == [])
     let quarantined = try Files.list(world.data.quarantine).filter { $0.hasSuffix(".reason.json") }
@@ -241,11 +232,9 @@ import Testing
     #expect(status.json["processing"]?.int == 1)
   }
 
-  @Test func `returns that an interrupted run took are ingested once by the next run`() async throws
-  {
+  @Test func `returns taken by an interrupted run are ingested by the next`() async throws {
     let world = try await handedBack(phone: "+1 555 0166")
-    let inbox = Inbox(
-      directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
+    let inbox = Inbox(directory: world.data.inbox("inbox"), root: world.data.path, settleSeconds: 0)
     let now = Clock.wallMilliseconds()
     let candidate = try #require(try inbox.candidates(now: now).first)
     _ = try inbox.take(candidate, now: now)

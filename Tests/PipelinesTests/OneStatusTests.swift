@@ -1,9 +1,5 @@
 import HTTP
-import JSON
-import Ledger
 import LocalOrg
-import Pipelines
-import System
 import Testing
 
 /// An answer of the org gives the same exit status in every command.
@@ -36,9 +32,7 @@ import Testing
   ]
 
   @Test(arguments: answers)
-  func `every command that contacts the org exits with the same status`(_ answer: Answer)
-    async throws
-  {
+  func `every command that contacts the org exits with one status`(_ answer: Answer) async throws {
     let scene = try UndoScene()
     let world = scene.world
     let phone = try await scene.phone()

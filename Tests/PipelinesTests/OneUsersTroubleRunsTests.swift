@@ -1,8 +1,4 @@
-import Foundation
-import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
 import Testing
 
 /// Runs without an integration user, in which the org refuses one of the users.

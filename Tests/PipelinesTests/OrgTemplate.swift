@@ -2,7 +2,6 @@ import Crypto
 import JSON
 import LocalOrg
 import Rehearsal
-import System
 import TestSupport
 
 /// An org that tests copy, because creating its records takes time.
@@ -36,9 +35,7 @@ struct OrgTemplate: Sendable {
   }
 
   /// Copies the org into a new directory.
-  func copy(to path: String) throws {
-    try Tree.copy(directory.path, to: path)
-  }
+  func copy(to path: String) throws { try Tree.copy(directory.path, to: path) }
 
   // MARK: records
 

@@ -1,6 +1,4 @@
 import JSON
-import Ledger
-import LocalOrg
 import Pipelines
 import Rehearsal
 import System
@@ -60,9 +58,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all, [true, false])
-  func `the issued record is the base with any date field`(_ dates: Dates, isSameSecond: Bool)
-    async throws
-  {
+  func `an issued record is a base with any date`(_ dates: Dates, isSameSecond: Bool) async throws {
     let scene = try scene(dates)
     let (device, ids) = try await phone(scene)
     let given = try scene.field("Phone", of: ids[0])
@@ -83,8 +79,7 @@ import Testing
   }
 
   @Test(arguments: Dates.all)
-  func `an edit merges with another user's change under any date field`(_ dates: Dates) async throws
-  {
+  func `an edit merges with another user's change under any date`(_ dates: Dates) async throws {
     let scene = try scene(dates, mode: "mergeFields")
     let (device, ids) = try await phone(scene)
     try scene.office(ids[0], ["Phone": "office"])
@@ -136,9 +131,7 @@ import Testing
   }
 
   @Test(arguments: ["config", "mergeFields"])
-  func `if only an app's own date could identify the copy, there is no base`(
-    _ mode: String
-  ) async throws {
+  func `without other dates than an app's own there is no base`(_ mode: String) async throws {
     let scene = try scene(Dates.all[0], mode: mode)
     let (device, ids) = try await phone(scene)
     try scene.world.org.moveClock(by: 3_600_000)

@@ -1,11 +1,6 @@
 import Bundles
 import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
 import SmartStore
-import System
-import TestSupport
 import Testing
 
 /// A record that a user's own edit moves out of the syncs' selection is out of the next bundle,
@@ -13,9 +8,7 @@ import Testing
 @Suite struct OwnEffectsTests {
   let world: World
 
-  init() throws {
-    world = try World(file: Self.pipeline.get().file("orders.json"))
-  }
+  init() throws { world = try World(file: Self.pipeline.get().file("orders.json")) }
 
   /// Open orders, accounts of the user, and accounts that are not dormant with their contacts.
   ///

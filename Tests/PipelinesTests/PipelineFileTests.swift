@@ -1,6 +1,5 @@
 import Foundation
 import JSON
-import MobileSync
 import Pipelines
 import SmartStore
 import TestSupport

@@ -1,4 +1,3 @@
-import JSON
 import SmartStore
 import System
 import TestSupport
@@ -33,9 +32,7 @@ import Testing
     }
   }
 
-  @Test func `an input file that is missing is status 2, and a directory is called one`()
-    async throws
-  {
+  @Test func `a missing input file is status 2, a directory is called one`() async throws {
     let (store, missing) = (try makeStore(), directory.file("missing"))
     for words in [
       ["store", "check", missing], ["store", "query", missing, "select 1"],
@@ -51,9 +48,7 @@ import Testing
     #expect(run.status == 2 && run.messages.contains("is a directory"), "\(run.everything)")
   }
 
-  @Test func `a file in the working directory is named by ./, and must be a pipeline`()
-    async throws
-  {
+  @Test func `a file here is named by ./, and must be a pipeline`() async throws {
     try DurableFile.write(Array("Id,Name\n".utf8), to: directory.file("bad.csv"))
     for (word, part) in [
       ("bad.csv", "write ./bad.csv"), ("./bad.csv", "this is not a pipeline file (JSON)"),
@@ -84,9 +79,7 @@ import Testing
     }
   }
 
-  @Test func `a data directory that is misspelt is status 2 in every command that reads`()
-    async throws
-  {
+  @Test func `a misspelt data directory is status 2 in every command that reads`() async throws {
     let world = try World()
     try await world.run(.prime)
     let (pipeline, missing) = (world.pipeline.file, directory.file("missing"))
@@ -121,9 +114,7 @@ import Testing
     #expect(prime.status == 0, "\(prime.everything)")
   }
 
-  @Test func `a soup or a path that the store does not have is named with its nearest`()
-    async throws
-  {
+  @Test func `a soup or path that the store lacks is named with its nearest`() async throws {
     let store = try makeStore()
     for (query, part) in [
       ("select {acounts:Name} from {acounts}", #"did you mean "accounts"? soups: accounts"#),
@@ -145,8 +136,7 @@ import Testing
   @Test func `a port in use is reported as such`() async throws {
     let world = try World()
     let port = String(world.server.url.split(separator: ":").last ?? "")
-    let run = try await attache(
-      "org", "serve", "--data", directory.file("org"), "--port", port)
+    let run = try await attache("org", "serve", "--data", directory.file("org"), "--port", port)
     #expect(run.status == 1, "\(run.everything)")
     #expect(run.messages.contains("port \(port) of 127.0.0.1 is in use by another program"))
   }

@@ -1,8 +1,4 @@
-import Foundation
-import JSON
-import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// What would remain after a power cut: which calls reach the disk, and in which order.
@@ -37,8 +33,7 @@ import Testing
     }
     let log = world.directory.file("calls")
     let shim = try KillShim.watch.get().path
-    let run = try await world.program(
-      ["run"], variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
+    let run = try await world.program(["run"], variables: ["LD_PRELOAD": shim, "WATCH_LOG": log])
     guard [0, 3].contains(run.status) else { throw KillScene.Failure(words: run.everything) }
     let lines = String(decoding: try Files.read(log), as: UTF8.self).split(separator: "\n")
     return (lines.map(String.init), world.data.path)

@@ -1,6 +1,4 @@
-import Foundation
 import JSON
-import LocalOrg
 import Pipelines
 import System
 import TestSupport
@@ -89,8 +87,7 @@ struct PreflightTests {
     #expect(problems.count == expected.count, "\(found.joined(separator: "\n"))")
     #expect(problems.allSatisfy { $0.file.hasSuffix("syncs.json") })
     // A name in a query is located inside the query.
-    let query = try #require(
-      mistakes.split(separator: "\n").first { $0.contains("FristName") })
+    let query = try #require(mistakes.split(separator: "\n").first { $0.contains("FristName") })
     let column = query.distance(
       from: query.startIndex, to: try #require(query.range(of: "FristName")).lowerBound)
     #expect(found.contains { $0.hasPrefix("4:\(column + 1) Contact has no field") })
@@ -123,8 +120,7 @@ struct PreflightTests {
       ]}
       """.replacing("\n", with: " "))
     // An org without briefcases, and a user who has no access to the limits.
-    world.server.faults.add(
-      .kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
+    world.server.faults.add(.kind(.priming), nth: 1, times: .max, .status(404, code: "NOT_FOUND"))
     world.server.faults.add(
       .kind(.limits), nth: 1, times: .max, .status(403, code: "INSUFFICIENT_ACCESS"))
     let check = try await Self.check(world)
@@ -135,9 +131,7 @@ struct PreflightTests {
     #expect(check.lines.contains { $0.contains("has no access to the limits") })
   }
 
-  @Test func `names that identify rows need the org's case; in queries any case works`()
-    async throws
-  {
+  @Test func `names that identify rows need the org's case, queries any case`() async throws {
     let world = try Self.world(
       """
       {"syncs": [

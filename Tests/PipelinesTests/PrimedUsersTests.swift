@@ -1,11 +1,8 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Snapshots
-import System
-import TestSupport
 import Testing
 
 /// Which users are primed, what the next run knows about it, and the resulting bundles.
@@ -61,8 +58,7 @@ import Testing
     try await run()
     try world.rewrite(
       "\"Website\", \"Industry\"", "\"Website\", \"Fax\"", in: "demo/usersyncs.json")
-    let count = try world.column("SELECT Id FROM Account").count
-    #expect(count > 0)
+    #expect(try world.column("SELECT Id FROM Account").count > 0)
     try await run()
     for account in try world.device("ada").elements("accounts") {
       #expect(account["Fax"] != nil)

@@ -1,5 +1,3 @@
-import LocalOrg
-import Pipelines
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import Foundation
 import JSON
 import SQLite
 import SmartStore
@@ -9,9 +8,7 @@ import Testing
 /// The program's output and its destinations.
 @Suite struct ProgramOutputTests {
   @Test(arguments: [["manual"], ["help"], ["check", "pipelines/demo.json"]])
-  func `a full output device is exit status 1, with a message`(_ words: [String])
-    async throws
-  {
+  func `a full output device is exit status 1, with a message`(_ words: [String]) async throws {
     let words = words.map { $0.hasSuffix(".json") ? World.repository + "/" + $0 : $0 }
     let run = try await ProgramRun.blocking(
       words, variables: ["ATTACHE_ORG_URL": "http://localhost"], shell: #"exec "$@" >/dev/full"#)

@@ -1,4 +1,3 @@
-import Foundation
 import System
 
 /// The program, run to its end as by a shell or cron.

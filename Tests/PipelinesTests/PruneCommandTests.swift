@@ -1,10 +1,6 @@
 import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// `attache prune` and `attache status --disk`, run in a shell.
@@ -34,8 +30,7 @@ import Testing
     #expect(text.contains(#""generations": 1"#))
   }
 
-  @Test func `the plan removes nothing, and the command removes what the plan lists`() async throws
-  {
+  @Test func `the plan removes nothing, the command removes what it lists`() async throws {
     try await nights()
     let before = try Tree.files(world.data.path)
     let plan = try await world.program(["prune"], ["--dry-run"])
@@ -54,8 +49,7 @@ import Testing
     let left = try #require(rest["disk"]?["bytes"]?.int)
     // Except for the notes of removed generations, and the ledger's own pages.
     #expect(abs(all - free - left) < 200_000 && free > 200_000)
-    let again = try await world.program(["prune"])
-    #expect(again.output.hasPrefix("there is nothing to remove"))
+    #expect(try await world.program(["prune"]).output.hasPrefix("there is nothing to remove"))
     let table = try await world.program(["status"], ["--disk"])
     for word in ["stores and bundles", "ada@example.com", "issued", "reports", "ledger", "stays: "]
     {
@@ -86,8 +80,7 @@ import Testing
         // A run removes temporary names.
         _ = try await world.run(.pack)
         #expect(try await world.program(["prune"]).status == 0)
-        let left = try Tree.files(world.data.path)
-        #expect(left == wanted, "killed \(side) call \(number)")
+        #expect(try Tree.files(world.data.path) == wanted, "killed \(side) call \(number)")
       }
       number += 9
     }

@@ -1,10 +1,5 @@
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
-import System
 import Testing
 
 /// What the ledger keeps of edits whose values are pruned, and how late returns are handled.
@@ -34,8 +29,7 @@ import Testing
       // Another phone has a newer bundle, so nothing depends on the first.
       try world.org.moveClock(by: KeepingTests.day)
       let newer = try world.device("ada", as: "ada-2")
-      try newer.edit(
-        "accounts", id: scene.account(newer, 2), ["Phone": "2"], now: world.org.now())
+      try newer.edit("accounts", id: scene.account(newer, 2), ["Phone": "2"], now: world.org.now())
       try world.handBack(newer, as: "newer.sqlite")
       _ = try await world.runAllAsWritten()
       try world.org.moveClock(by: 45 * KeepingTests.day)
@@ -67,8 +61,7 @@ import Testing
       #expect((story.last.pruned.count(.values) > 0) == (days == 40))
       let before = try story.scene.count("SELECT Id FROM Account")
       // What it returned before, and another edit of a record that it had edited.
-      try story.phone.edit(
-        "accounts", id: story.account, ["Phone": "later"], now: world.org.now())
+      try story.phone.edit("accounts", id: story.account, ["Phone": "later"], now: world.org.now())
       try world.handBack(story.phone, as: "late.sqlite")
       let (verdicts, edits) = try await story.scene.night()
       told.append(edits.map { "\($0.number) \($0.verdict) \($0.recordID ?? "")" })

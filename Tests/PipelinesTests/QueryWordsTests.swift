@@ -1,10 +1,4 @@
 import JSON
-import LocalOrg
-import Pipelines
-import Reconciliation
-import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// However a query names its fields, the issued values are known.

@@ -1,12 +1,8 @@
 import Bundles
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// The reconciliation modes of a pipeline file, through the whole pipeline.
@@ -81,8 +77,7 @@ import Testing
     try device.write("accounts", id: ids[2], ["_app_note": "seen"], now: past)
     try device.write(
       "accounts", id: ids[3],
-      ["Phone": "newer", "LastModifiedDate": "2030-01-01T00:00:00.000+0000"],
-      now: past)
+      ["Phone": "newer", "LastModifiedDate": "2030-01-01T00:00:00.000+0000"], now: past)
     try world.handBack(device, as: "ada.sqlite")
     let (verdicts, edits) = try await scene.night()
     #expect(verdicts == (detection == "compare" ? [.updated: 1] : [:]))
@@ -199,8 +194,7 @@ import Testing
     #expect(try scene.field("Phone", of: ids[3]) == "tablet")
     let command = try #require(run.confirm.first)
     let called = world.pipeline.called
-    #expect(
-      run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
+    #expect(run.confirm.count == 1 && command.hasPrefix("attache reconcile \(called) --confirm "))
     let page = String(
       decoding: try Files.read(world.data.report(run.run) + "/report.html"), as: UTF8.self)
     let place = try #require(page.firstRange(of: command.suffix(16))?.lowerBound)
@@ -208,8 +202,7 @@ import Testing
     let named = command.replacing(called, with: world.called)
     let held = try await world.program(["reconcile"], [])
     #expect(held.output.contains("to send what a guard holds: \(named)"))
-    let quiet = try await world.program(["reconcile"], ["--quiet"])
-    #expect(quiet.everything.contains(named))
+    #expect(try await world.program(["reconcile"], ["--quiet"]).everything.contains(named))
     // A run of some edits has not examined the others.
     #expect(try await world.run(.reconcile) { $0.only = [4] }.waiting[.changesHeld] == 1)
     let digest = try #require(command.split(separator: " ").last.map(String.init))
@@ -221,8 +214,7 @@ import Testing
   // MARK: device conflicts of earlier runs
 
   @Test(arguments: ["firstWins", "lastWins"])
-  func `the choice in a device conflict applies to earlier edits too`(_ policy: String) async throws
-  {
+  func `a device conflict's choice applies to earlier edits too`(_ policy: String) async throws {
     let scene = try DecisionScene()
     let world = scene.world
     let id = try await scene.deviceConflict(

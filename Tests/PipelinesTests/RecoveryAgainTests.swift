@@ -1,10 +1,5 @@
 import Glibc
-import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Successive recoveries, wrong clocks, and backups during other work.
@@ -53,8 +48,7 @@ import Testing
     var epochs: Set<Int64> = []
     for _ in 0..<3 {
       try Files.remove(world.data.path)
-      epochs.insert(
-        try world.recover { ($0.backup, $0.now) = (file, 1_000_000) }.epoch)
+      epochs.insert(try world.recover { ($0.backup, $0.now) = (file, 1_000_000) }.epoch)
     }
     #expect(epochs.count == 3 && epochs.allSatisfy { $0 > 1000 })
   }

@@ -1,4 +1,3 @@
-import JSON
 import Pipelines
 import Rehearsal
 import System

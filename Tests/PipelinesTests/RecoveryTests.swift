@@ -1,12 +1,7 @@
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// A ledger that does not know the last sent edits, and later returns.
@@ -27,9 +22,7 @@ import Testing
   }
 
   /// The number of contacts with a name.
-  private func contacts(_ name: String) throws -> Int {
-    try contactIDs(name).count
-  }
+  private func contacts(_ name: String) throws -> Int { try contactIDs(name).count }
 
   private func contactIDs(_ name: String) throws -> [String] {
     try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'")
@@ -117,9 +110,7 @@ import Testing
     #expect(summary.exitStatus == .needsAttention)
   }
 
-  @Test func `an edit that may have been sent overwrites nothing, even under OVERWRITE`()
-    async throws
-  {
+  @Test func `a possibly sent edit overwrites nothing, even under OVERWRITE`() async throws {
     try world.overwriteAccounts()
     _ = try await world.runAllAsWritten()
     let device = try world.device("ada")
@@ -215,8 +206,7 @@ import Testing
     let findings = try world.recover { $0.backup = backup }
     #expect(findings.ledger == .backup)
     #expect(findings.epoch > 1000)
-    let night = try await world.run()
-    #expect(night.snapshots.contains { $0.generation == 1001 })
+    #expect(try await world.run().snapshots.contains { $0.generation == 1001 })
     try world.handBack(device, as: "ada.sqlite")
     let summary = try await world.run(late, as: "late.sqlite")
     #expect(try contacts("Lindqvist") == 1)
@@ -241,8 +231,7 @@ import Testing
     _ = world.org.create(
       "Contact", ["LastName": "Lindqvist", "Title": "Found on site"], as: try world.user("ada"))
     try loseMachine()
-    let findings = try world.recover { $0.backup = backup }
-    #expect(findings.waiting == 2)
+    #expect(try world.recover { $0.backup = backup }.waiting == 2)
     #expect(try await world.run().verdicts == [.created: 2])
     #expect(try contacts("Lindqvist") == 1)
     #expect(try contacts("Åkesson") == 1)
@@ -339,12 +328,9 @@ import Testing
     let error = #expect(throws: PipelineError.self) { try world.recover() }
     #expect(error?.code == "recover.no-sign")
     #expect(error?.fix?.contains("--restored") == true)
-    let again = try world.recover { $0.isRestored = true }
-    #expect(again.epoch > 1000)
+    #expect(try world.recover { $0.isRestored = true }.epoch > 1000)
     let backup = try world.backUp()
-    let occupied = #expect(throws: PipelineError.self) {
-      try world.recover { $0.backup = backup }
-    }
+    let occupied = #expect(throws: PipelineError.self) { try world.recover { $0.backup = backup } }
     #expect(occupied?.code == "recover.occupied")
   }
 
@@ -398,8 +384,7 @@ import Testing
     for name in ["users", "global", "issued"] { try Files.remove(world.data.path + "/" + name) }
     try await world.run(device, as: "old.sqlite")
     #expect(try Quarantine.list(world.data.quarantine).count == 1)
-    let findings = try world.recover { $0.isRestored = true }
-    #expect(findings.releasable == ["old.sqlite"])
+    #expect(try world.recover { $0.isRestored = true }.releasable == ["old.sqlite"])
     _ = try PipelineReturns(world.pipeline, root: world.root).release(["old.sqlite"])
     #expect(try await world.run().verdicts == [.updated: 1])
     #expect(try world.record("Account", account)["Phone"] == "+1 555 0153")

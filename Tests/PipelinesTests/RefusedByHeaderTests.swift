@@ -1,12 +1,7 @@
 import Foundation
-import JSON
-import Ledger
-import Pipelines
-import Rehearsal
 import Snapshots
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Returns that are refused early, or before they are sent as another user.

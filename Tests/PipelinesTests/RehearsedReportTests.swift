@@ -1,7 +1,4 @@
 import JSON
-import Ledger
-import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing

@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
 import Testing
 
@@ -20,9 +18,7 @@ import Testing
 
   private func delete(_ id: String, _ scene: UndoScene) throws { try scene.scene.delete(id) }
 
-  private func kid(
-    _ name: String, of parent: String, on phone: Device, _ scene: UndoScene
-  ) throws {
+  private func kid(_ name: String, of parent: String, on phone: Device, _ scene: UndoScene) throws {
     try phone.create(
       "contacts", type: "Contact",
       ["LastName": .string(name), "FirstName": "K", "AccountId": .string(parent)],
@@ -85,27 +81,21 @@ import Testing
       try delete(ids[place - 1], scene)
       try phone.edit(
         "accounts", id: first, ["Website": .string("w\(place)")], now: scene.world.org.now())
-      #expect(
-        try await scene.night(phone, as: "\(place).sqlite").verdicts == [.created: 1])
+      #expect(try await scene.night(phone, as: "\(place).sqlite").verdicts == [.created: 1])
       ids.append(try scene.id(of: "Account", where: "Website", is: "w\(place)"))
     }
-    for (place, id) in ids.enumerated() {
-      try kid("k\(place)", of: id, on: phone, scene)
-    }
+    for (place, id) in ids.enumerated() { try kid("k\(place)", of: id, on: phone, scene) }
     let contact = try scene.world.ids("contacts", on: phone).first {
       try !$0.hasPrefix("local") && scene.isThere($0, "Contact")
     }
     let moved = try #require(contact)
-    try phone.edit(
-      "contacts", id: moved, ["AccountId": .string(first)], now: scene.world.org.now())
-    #expect(
-      try await news(phone, as: "kids.sqlite", scene).verdicts == [.created: 3, .updated: 1])
+    try phone.edit("contacts", id: moved, ["AccountId": .string(first)], now: scene.world.org.now())
+    #expect(try await news(phone, as: "kids.sqlite", scene).verdicts == [.created: 3, .updated: 1])
     for place in ids.indices { #expect(try parent(of: "k\(place)", scene) == ids[2]) }
     #expect(try scene.field("AccountId", of: moved, "Contact")?.string == ids[2])
   }
 
-  @Test func `an undeleted record keeps its Id, and its recreated copy stays deleted`() async throws
-  {
+  @Test func `an undeleted record keeps its Id, its recreated copy is deleted`() async throws {
     let scene = try scene("LEAVE_IF_CHANGED")
     let phone = try await scene.phone()
     let ids = [try scene.scene.account(phone), try scene.scene.account(phone, 1)]
@@ -118,8 +108,7 @@ import Testing
 
     try kid("anew", of: ids[0], on: phone, scene)
     try kid("gone", of: ids[1], on: phone, scene)
-    #expect(
-      try await news(phone, as: "2.sqlite", scene).verdicts == [.created: 1, .failed: 1])
+    #expect(try await news(phone, as: "2.sqlite", scene).verdicts == [.created: 1, .failed: 1])
     #expect(try parent(of: "anew", scene) == new)
 
     try scene.world.org.undelete(ids[0])

@@ -1,13 +1,14 @@
 import JSON
-import LocalOrg
 import System
-import TestSupport
 import Testing
 
 /// What `--verbose`, `--debug-http` and `--color` say, and the retries of a run.
 @Suite struct RequestTraceTests {
+  private let world: World
+
+  init() throws { world = try World() }
+
   @Test func `each request has a line, and with -vv its status, time and size`() async throws {
-    let world = try World()
     let file = world.directory.file("http.jsonl")
     let short = try await world.program(["org", "check"], ["-v"])
     #expect(short.status == 0, "\(short.everything)")
@@ -27,9 +28,7 @@ import Testing
   }
 
   @Test func `a repeated request is in the log, with its number and its pause`() async throws {
-    let world = try World()
-    world.server.faults.add(
-      .kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
+    world.server.faults.add(.kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
     let log = world.directory.file("run.log")
     let run = try await world.program(["run"], ["--only", "prime", "--log-file", log])
     #expect(run.status == 0, "\(run.everything)")
@@ -40,11 +39,9 @@ import Testing
   }
 
   @Test func `repeated requests are shown without a terminal, and not with --quiet`() async throws {
-    let world = try World()
     for words in [["org", "check"], ["run"]] {
       for (more, isShown) in [([], true), (["--quiet"], false)] as [([String], Bool)] {
-        world.server.faults.add(
-          .kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
+        world.server.faults.add(.kind(.query), times: 1, .status(503, code: "SERVER_UNAVAILABLE"))
         let run = try await world.program(words, more)
         #expect(run.status == 0, "\(words): \(run.everything)")
         let line = /(?m)^GET \S+: org answered HTTP 503 SERVER_UNAVAILABLE, retry 1 of 6 in/
@@ -54,7 +51,6 @@ import Testing
   }
 
   @Test func `an error of the org names its address`() async throws {
-    let world = try World()
     world.server.faults.add(.kind(.query), times: 100, .status(400, code: "INVALID_FIELD"))
     let run = try await world.program(["org", "check"])
     #expect(run.status != 0)
@@ -63,7 +59,6 @@ import Testing
   }
 
   @Test func `colour is used only on a terminal or on request`() async throws {
-    let world = try World()
     let plain = try await world.program(["status"])
     #expect(plain.status == 0 && !plain.output.contains("\u{1B}["), "\(plain.everything)")
     let always = try await world.program(["status"], ["--color", "always"])
@@ -81,7 +76,6 @@ import Testing
   }
 
   @Test func `a dry run ends with one message that nothing was done`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--dry-run"])
     #expect(run.output.hasSuffix("dry run: nothing was sent or changed\n"), "\(run.output)")
     #expect(run.output.ranges(of: "nothing was").count == 1, "\(run.output)")

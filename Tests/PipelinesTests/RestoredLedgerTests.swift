@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import LocalOrg
 import Pipelines
 import Rehearsal
 import System
@@ -30,8 +28,7 @@ import Testing
     return (device, account)
   }
 
-  @Test func `a ledger older than a report is refused, even if nothing was published`() async throws
-  {
+  @Test func `a ledger older than a report is refused even before publishing`() async throws {
     _ = try await sentSince()
     try restore()
     for stages in [[Stage.ingest, .reconcile], Stage.allCases] {

@@ -1,7 +1,4 @@
 import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
 import System
 import Testing
 
@@ -66,10 +63,7 @@ import Testing
     #expect(text.output.contains("still arriving: big.sqlite.part since "))
   }
 
-  @Test
-  func `a released return is validated again, and ingested if that is fixed`()
-    async throws
-  {
+  @Test func `a released return is validated again, and ingested if that is fixed`() async throws {
     let (device, account) = try await world.primed("ada", first: "accounts")
     try device.edit("accounts", id: account, ["Phone": "8"], now: world.org.now())
     try device.handBack(to: world.directory.file("ada.sqlite"), now: world.org.now())

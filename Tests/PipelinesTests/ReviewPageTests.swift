@@ -1,7 +1,4 @@
 import JSON
-import Ledger
-import Pipelines
-import Rehearsal
 import Review
 import System
 import TestSupport
@@ -50,8 +47,7 @@ struct ReviewPageTests {
   }
 
   private func close(_ server: ReviewServer, _ browser: Browser) async throws {
-    let errors = try await browser.errors()
-    #expect(errors == [])
+    #expect(try await browser.errors() == [])
     await browser.close()
     await server.stop()
   }
@@ -125,8 +121,7 @@ struct ReviewPageTests {
     #expect(place == ["Description", "Phone"])
     try await browser.click("#field-0-server")
     // Both sides changed the phone, and neither is chosen yet.
-    #expect(
-      try await browser.run("document.querySelectorAll('#detail input:checked').length") == 1)
+    #expect(try await browser.run("document.querySelectorAll('#detail input:checked').length") == 1)
     try await browser.click("#field-1-text")
     try await browser.type("+1 555 0177")
     try await browser.press("Tab")
@@ -179,8 +174,7 @@ struct ReviewPageTests {
       try await browser.screenshot(to: "\(place)/plan-\(look.width)-\(look.isDark).png")
     }
     // The page is not wider than its window.
-    #expect(
-      try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
+    #expect(try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
     try await close(server, browser)
   }
 
@@ -213,8 +207,7 @@ struct ReviewPageTests {
     try await browser.wait(until: "document.activeElement.id === 'list'")
     #expect(try await browser.run("document.querySelectorAll('[role=option]').length < 60") == true)
     try await browser.press("End")
-    #expect(
-      try await browser.text("[aria-selected=true] .name") == "Customer \(count + 7) Ltd")
+    #expect(try await browser.text("[aria-selected=true] .name") == "Customer \(count + 7) Ltd")
     try await browser.press("/")
     try await browser.type("customer 7777 ltd")
     #expect(try await browser.text("#count") == "1 of \(count) shown")
@@ -232,8 +225,7 @@ struct ReviewPageTests {
   private func examine(_ scene: DecisionScene, _ look: Browser.Look, _ rows: String) async throws {
     let (server, browser) = try await open(scene, look, until: Self.hasRows)
     if Browser.hasAxe { #expect(try await browser.violations() == [], "\(look)") }
-    #expect(
-      try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
+    #expect(try await browser.run("document.documentElement.scrollWidth <= innerWidth") == true)
     if let place = ProcessEnvironment.variable("ATTACHE_PICTURES") {
       try await browser.screenshot(to: "\(place)/rows-\(rows)-\(look.width)-\(look.isDark).png")
     }
@@ -241,9 +233,7 @@ struct ReviewPageTests {
   }
 
   @Test(arguments: [true, false])
-  func `a device conflict is shown with the other edit and the difference`(_ overlaps: Bool)
-    async throws
-  {
+  func `a device conflict is shown with both edits' difference`(_ overlaps: Bool) async throws {
     let scene = try DecisionScene()
     let id = try await scene.deviceConflict(
       ada: ["Phone": "one"], ben: overlaps ? ["Phone": "two"] : ["Description": "two"])
@@ -278,8 +268,7 @@ struct ReviewPageTests {
     try await scene.handBack(device, leaves: [.unconfirmed: 1])
     // Two records that she created by hand, each of which might be the one.
     let made = try (1...2).map { _ in
-      try #require(
-        scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
+      try #require(scene.world.org.create("Contact", contact, as: try scene.world.user("ada")).id)
     }
     try scene.world.org.moveClock(by: 86_400_000)
     #expect(try await scene.night().verdicts == [.unconfirmed: 1])

@@ -1,10 +1,9 @@
-import Bundles
 import HTTP
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import Review
 import System
 import Testing
@@ -124,9 +123,7 @@ import Testing
   }
 
   @Test func `masked values are in no answer`() async throws {
-    let scene = try DecisionScene {
-      $0.replacing("\"mask\": [", with: "\"mask\": [\"Phone\", ")
-    }
+    let scene = try DecisionScene { $0.replacing("\"mask\": [", with: "\"mask\": [\"Phone\", ") }
     _ = try await scene.conflict(["Phone": "secret-device"])
     let page = try await visit(scene)
     _ = try await page.work("look", ["edits": [1]])
@@ -235,8 +232,7 @@ import Testing
 
   @Test func `a colleague's decision is replaced with their name in the plan`() async throws {
     _ = try await scene.conflict()
-    _ = try scene.decisions.enter(
-      [DecisionRequest(edit: 1, .whole(.server))], by: "hedy")
+    _ = try scene.decisions.enter([DecisionRequest(edit: 1, .whole(.server))], by: "hedy")
     let page = try await visit(scene)
     #expect(try await page.get("edits")["edits"]?[0]?["decidedBy"] == "hedy")
     let plan = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])

@@ -1,8 +1,6 @@
 import JSON
 import Ledger
 import LocalOrg
-import Pipelines
-import Reconciliation
 import Rehearsal
 import Testing
 
@@ -97,9 +95,7 @@ import Testing
     #expect(try scene.open() == [.conflict: 1])
   }
 
-  @Test func `a late normalized create after its successor is a duplicate created`()
-    async throws
-  {
+  @Test func `a late normalized create after its successor is a duplicate created`() async throws {
     let (device, _) = try await begin()
     try device.create(
       "contacts", type: "Contact", ["LastName": "Lovelace", "Title": "Analyst"],

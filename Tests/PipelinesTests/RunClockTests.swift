@@ -1,12 +1,9 @@
-import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// What is ordered by time when a clock is wrong: this machine's, the org's, or an interrupted

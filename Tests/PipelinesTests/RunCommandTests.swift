@@ -1,13 +1,14 @@
-import Foundation
 import JSON
-import LocalOrg
 import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// `attache run`, its stages and `attache status`, as called by cron and by users.
 @Suite struct RunCommandTests {
+  private let world: World
+
+  init() throws { world = try World() }
+
   /// A shell that runs these commands as root, and the program as a user who can read the
   /// pipeline's files.
   private static func asSomebodyElse(_ world: World, _ commands: String...) -> String {
@@ -21,7 +22,6 @@ import Testing
   }
 
   @Test func `a dry run prints the plan and leaves no trace`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--dry-run"])
     #expect(run.status == 0, "\(run.everything)")
     #expect(!run.output.isEmpty)
@@ -30,7 +30,6 @@ import Testing
   }
 
   @Test func `a dry run forecasts exactly the missing bundles`() async throws {
-    let world = try World()
     try await world.run(.prime)
     let before = try await world.program(["pack"], ["--dry-run"])
     #expect(before.output.contains("pack: generation 1 of ada@example.com (ios, android)"))
@@ -54,15 +53,11 @@ import Testing
     arguments: [
       ["status"], ["report"], ["decide", "--list"], ["returns", "list"], ["explain", "1"],
     ])
-  func `a user who cannot read a pipeline's data gets its owner's name`(_ command: [String])
-    async throws
-  {
-    let world = try World()
+  func `a user who cannot read the data gets its owner's name`(_ command: [String]) async throws {
     try await world.run(.prime)
     let words = command.first == "returns" ? command : Array(command.prefix(1))
     let told = try await world.program(
-      words, Array(command.dropFirst(words.count)),
-      shell: Self.asSomebodyElse(world))
+      words, Array(command.dropFirst(words.count)), shell: Self.asSomebodyElse(world))
     #expect(told.status == 4, "\(told.everything)")
     #expect(told.output.isEmpty && told.messages.contains("it belongs to root"))
     #expect(told.messages.contains("sudo -u root attache"))
@@ -70,7 +65,6 @@ import Testing
 
   @Test(.asSomebodyElse)
   func `a user who cannot read their own data gets the command to fix it`() async throws {
-    let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
       ["status"],
@@ -86,7 +80,6 @@ import Testing
 
   @Test(.asSomebodyElse)
   func `a ledger that root left in another user's directory is reported`() async throws {
-    let world = try World()
     try await world.run(.prime)
     let told = try await world.program(
       ["status"],
@@ -105,7 +98,6 @@ import Testing
 
   @Test(.asSomebodyElse)
   func `if a return cannot be copied, the required permission is named`() async throws {
-    let world = try World()
     try await world.run(.prime, .pack)
     let device = try world.device("ada")
     try world.handBack(device, as: "ada.sqlite")
@@ -123,7 +115,6 @@ import Testing
   }
 
   @Test func `only the requested stages run`() async throws {
-    let world = try World()
     let prime = try await world.program(["run"], ["--only", "prime"])
     #expect(prime.status == 0, "\(prime.everything)")
     let files = try Tree.files(world.data.path)
@@ -142,7 +133,6 @@ import Testing
   }
 
   @Test func `as JSON a run is events, and the last has the summary and status`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--json"])
     let lines = try documents(run.output)
     #expect(lines.first?["type"] == "runStarted")
@@ -161,7 +151,6 @@ import Testing
   }
 
   @Test func `status shows the result of a run as text and as one document`() async throws {
-    let world = try World()
     let before = try await world.program(["status"], [])
     #expect(before.status == 0, "\(before.everything)")
     #expect(before.output.contains("open edits: 0"))
@@ -198,7 +187,6 @@ import Testing
   }
 
   @Test func `status reports a lost ledger`() async throws {
-    let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in try Files.list(world.data.path) where file.hasPrefix("state.sqlite") {
       try Files.remove(world.data.path + "/" + file)
@@ -211,7 +199,6 @@ import Testing
   }
 
   @Test func `a pipeline that never ran has no report, which is not an error`() async throws {
-    let world = try World()
     let none = try await world.program(["report"])
     #expect(none.status == 0)
     #expect(none.output.contains("there is no report yet: nothing has run"))
@@ -223,7 +210,6 @@ import Testing
   }
 
   @Test func `a damaged ledger is reported with its repair`() async throws {
-    let world = try World()
     #expect(try await world.program(["run"]).status == 0)
     for file in ["-wal", "-shm"] { try Files.remove(world.data.state + file) }
     var bytes = try Files.read(world.data.state)
@@ -238,7 +224,6 @@ import Testing
   }
 
   @Test func `an unknown user of a pipeline is refused with the nearest name`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(run.status == 2)
     #expect(run.messages.contains("ada@exampel.com is not a user of the pipeline"))
@@ -246,7 +231,6 @@ import Testing
   }
 
   @Test func `a query of users that the org refuses is reported at its position`() async throws {
-    let world = try World()
     try world.rewrite("IsActive = true AND", "IsActve = true AND")
     let run = try await world.program(["run"])
     #expect(run.status == 4, "\(run.everything)")
@@ -292,7 +276,6 @@ import Testing
   }
 
   @Test func `with --quiet nothing is printed if nothing needs review`() async throws {
-    let world = try World()
     let run = try await world.program(["run"], ["--quiet"])
     #expect(run.status == 0)
     #expect(run.everything == "")

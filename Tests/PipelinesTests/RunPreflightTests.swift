@@ -3,13 +3,16 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import Testing
 
 /// How a run handles what its org lacks: before anything is sent or fetched, and without losing a
 /// return.
 @Suite struct RunPreflightTests {
+  private let world: World
+
+  init() throws { world = try World() }
+
   private static let fetching: Set<RequestKind> = [
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
   ]
@@ -63,7 +66,6 @@ import Testing
   }
 
   @Test func `an unknown name in a sync down stops the prime after the edits`() async throws {
-    let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
     let reports = try Files.list(world.data.reports).count
@@ -90,7 +92,6 @@ import Testing
   }
 
   @Test func `an unknown name in a sync up stops the run before edits lose it`() async throws {
-    let world = try World()
     let id = try await edited(world)
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
     let wrong = list.replacing("Phone", with: "Phne")
@@ -120,7 +121,6 @@ import Testing
   func `a name in different case stops the run before an edit loses its field`(
     _ old: String, _ new: String, _ spelt: String, _ written: String
   ) async throws {
-    let world = try World()
     let id = try await edited(world)
     try world.rewrite(old, new, in: "demo/usersyncs.json")
     for stages in [Set(Stage.allCases), [.reconcile]] {
@@ -150,9 +150,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an immediately applied decision is checked in the org`(_ hasIntegration: Bool)
-    async throws
-  {
+  func `a decision applied at once is checked in the org`(_ hasIntegration: Bool) async throws {
     let world = try World(change: { hasIntegration ? $0 : Self.alone($0) })
     let id = try await DecisionScene(world).conflict()
     let list = "[\"Name\", \"Phone\", \"Website\", \"Description\"]"
@@ -169,7 +167,6 @@ import Testing
   }
 
   @Test func `a right that the integration user lacks stops the run`() async throws {
-    let world = try World()
     try world.rewrite("ProductCode", "ProductCde", in: "demo/globalsyncs.json")
     let found = try await problems(world)
     #expect(found.count == 1)
@@ -179,7 +176,6 @@ import Testing
   // MARK: missing for some users
 
   @Test func `a user with fewer rights is skipped, with everything that is missing`() async throws {
-    let world = try World()
     // The first and the second object of the briefcase.
     refuse(world, 0, to: "ben")
     refuse(world, 1, to: "ben")
@@ -204,18 +200,15 @@ import Testing
   }
 
   @Test func `users who lack different rights are skipped individually`() async throws {
-    let world = try World()
     refuse(world, 0, to: "ada")
     refuse(world, 1, to: "ben")
     refuse(world, 2, to: "cleo")
-    let summary = try await run(world)
-    #expect(summary.findings == [.skippedUser])
+    #expect(try await run(world).findings == [.skippedUser])
     #expect(world.skipped.count == 3)
     #expect(Set(world.skipped.map { $0.prefix(3) }) == ["ada", "ben", "cle"])
   }
 
   @Test func `a missing right to send edits is reported and stops no one`() async throws {
-    let world = try World()
     try world.rewrite(
       "[\"Title\", \"Phone\", \"MobilePhone\"]", "[\"Title\", \"LastModifiedById\"]",
       in: "demo/usersyncs.json")
@@ -230,7 +223,6 @@ import Testing
   // MARK: cost
 
   @Test func `objects are described in exactly one request per user`() async throws {
-    let world = try World()
     let id = try await edited(world)
     let before = world.server.log.count
     #expect(try await run(world).verdicts == [.updated: 1])
@@ -246,7 +238,6 @@ import Testing
   }
 
   @Test func `a run with a small budget makes progress in every run`() async throws {
-    let world = try World()
     // One after the other, or all of them would be cut off halfway.
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     func primed() throws -> Int {
@@ -263,9 +254,7 @@ import Testing
     #expect(nights > 1)
   }
 
-  @Test func `a user who was interrupted is processed before users with a later turn`() async throws
-  {
-    let world = try World()
+  @Test func `a user who was interrupted is served before users with later turns`() async throws {
     try world.rewrite("\"platforms\":", "\"limits\": { \"jobs\": 1 }, \"platforms\":")
     try await run(world)
     let ada = try world.user("ada").id
@@ -302,7 +291,6 @@ import Testing
     .limitExceeded, .refusePart(1, status: 500, code: "UNKNOWN_EXCEPTION"),
   ])
   func `an org that describes nothing does not stop a run`(_ trouble: Faults.Action) async throws {
-    let world = try World()
     world.server.faults.add(.kind(.composite), times: 1000, trouble)
     let summary = try await run(world)
     #expect(summary.findings == [])
@@ -315,7 +303,6 @@ import Testing
   }
 
   @Test func `a session that ends before its user is asked is renewed`() async throws {
-    let world = try World()
     for user in ["ada", "ben", "cleo"] {
       world.server.faults.add(.init(kind: .composite, user: user + "@example.com"), .expireSession)
     }

@@ -1,5 +1,4 @@
 import Pipelines
-import System
 import Testing
 
 @Suite struct RunSummaryTests {

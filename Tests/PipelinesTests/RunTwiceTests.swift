@@ -1,9 +1,4 @@
-import JSON
-import Pipelines
-import Rehearsal
-import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A run without changes touches nothing.
@@ -47,8 +42,7 @@ import Testing
     try device.create(
       "contacts", type: "Contact", ["LastName": "Newman", "AccountId": .string(account)],
       localID: "local_1", now: world.org.now())
-    let summary = try await world.run(device, as: "ada.sqlite")
-    #expect(summary.verdicts == [.updated: 1, .created: 1])
+    #expect(try await world.run(device, as: "ada.sqlite").verdicts == [.updated: 1, .created: 1])
     let (before, writes) = (try published(), world.server.log.writes)
     #expect(writes.count == 2)
     let again = try await world.run()

@@ -1,7 +1,4 @@
 import JSON
-import LocalOrg
-import Pipelines
-import Rehearsal
 import Testing
 
 /// Briefcase records that change more than once within a second.

@@ -88,8 +88,7 @@ import Testing
     var bytes = try Files.read(sealed)
     bytes[2 * 4096 + 7] ^= 1
     try DurableFile.write(bytes, to: sealed)
-    let damaged = try attache(
-      words[0], words[1], words[2], words[3], words[4], words[5], words[6])
+    let damaged = try attache(words[0], words[1], words[2], words[3], words[4], words[5], words[6])
     #expect(damaged.status == 8)
     #expect(damaged.error.contains("page 3 of"))
     #expect(!Files.exists(opened))
@@ -104,8 +103,7 @@ import Testing
     let made = try attache("store", "seal", bare, "--out", sealed, "--passphrase-env", "STORE_KEY")
     #expect(made.status == 0)
     #expect(made.error.contains("was rebuilt"))
-    let none = try attache("store", "seal", bare, "--out", directory.file("x"))
-    #expect(none.status == 2)
+    #expect(try attache("store", "seal", bare, "--out", directory.file("x")).status == 2)
     let unset = try attache(
       "store", "seal", bare, "--out", directory.file("x"), "--passphrase-env", "NO_SUCH_KEY")
     #expect(unset.status == 4)

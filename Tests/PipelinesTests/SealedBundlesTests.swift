@@ -1,10 +1,8 @@
 import Bundles
 import Crypto
-import Foundation
 import JSON
 import Pipelines
 import Rehearsal
-import Returns
 import SmartStore
 import System
 import TestSupport
@@ -53,9 +51,7 @@ import Testing
   }
 
   /// Returns a phone's store, sealed.
-  func handBack(
-    _ device: Device, _ world: World, as name: String, key: SQLCipherKey
-  ) throws {
+  func handBack(_ device: Device, _ world: World, as name: String, key: SQLCipherKey) throws {
     let copy = world.directory.file("copy-\(name)")
     try device.handBack(to: copy, now: world.org.now() + 3_600_000)
     try SQLCipherFile.seal(copy, to: world.data.inbox("inbox") + "/" + name, key: key)
@@ -104,8 +100,7 @@ import Testing
     try device.edit("accounts", id: account, ["Phone": "+1 555 0189"], now: world.org.now())
     let bundle = try returnedBundle(of: device, world)
     try Files.copy(bundle, to: world.data.inbox("inbox") + "/ada.zip")
-    let summary = try await world.run(.ingest, .reconcile)
-    #expect(summary.verdicts == [.updated: 1])
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
 
   /// The issued manifest and the sealed stores, as an app packs them.
@@ -137,8 +132,7 @@ import Testing
     let world = try Self.world()
     let first = try await world.run()
     let before = try first.bundles.map { try Files.read($0) }
-    let again = try await world.run()
-    #expect(again.bundles == [])
+    #expect(try await world.run().bundles == [])
 
     // The bytes are the same if the bundles are lost.
     for path in first.bundles { try Files.remove(path) }

@@ -1,7 +1,5 @@
 import Bundles
 import JSON
-import LocalOrg
-import Pipelines
 import Rehearsal
 import SmartStore
 import Snapshots
@@ -84,9 +82,7 @@ import Testing
     #expect(try world.record("Account", account)["Phone"] == "3")
   }
 
-  @Test func `a bare store is identified by its issued records, not by pipeline names`()
-    async throws
-  {
+  @Test func `a bare store is identified by issued records, not by pipelines`() async throws {
     try await world.run()
     let (_, second) = try install("phone")
     try second.create(

@@ -3,8 +3,8 @@ import JSON
 import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import TestSupport
 import Testing
@@ -89,9 +89,7 @@ import Testing
   }
 
   @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit in a second soup keeps the values that the first one sent`(_ mode: String)
-    async throws
-  {
+  func `an edit in a second soup keeps the first one's values`(_ mode: String) async throws {
     let world = try world(mode)
     let device = try await world.primed("ada")
     let id = try account(device, world)
@@ -164,8 +162,7 @@ import Testing
     let owned = try world.org.query(
       "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
       as: admin)
-    let id = try #require(
-      try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
     try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
@@ -181,17 +178,14 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an overwrite within one second is listed, a deletion conflicts`(_ deletes: Bool)
-    async throws
-  {
+  func `an overwrite in one second is listed, a deletion conflicts`(_ deletes: Bool) async throws {
     let world = try world(deletes ? "LEAVE_IF_CHANGED" : "OVERWRITE")
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
     let owned = try world.org.query(
       "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
       as: admin)
-    let id = try #require(
-      try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
     if deletes {

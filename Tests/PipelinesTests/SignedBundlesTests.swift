@@ -1,9 +1,7 @@
 import Bundles
 import Crypto
 import Foundation
-import JSON
 import Pipelines
-import SmartStore
 import System
 import TestSupport
 import Testing
@@ -53,8 +51,7 @@ import Testing
   }
 
   @Test(arguments: SigningAlgorithm.allCases)
-  func `every bundle and the list of bundles is signed`(_ algorithm: SigningAlgorithm) async throws
-  {
+  func `every bundle and the bundle list is signed`(_ algorithm: SigningAlgorithm) async throws {
     let key = try key("sign.key", algorithm)
     let world = try world("sign.key")
     let summary = try await world.run()
@@ -98,8 +95,7 @@ import Testing
     for (signature, message) in [
       (bundle + ".sig", manifest), (list + ".sig", try Files.read(list)),
     ] {
-      #expect(
-        try ForeignSSHKeygen.verifies(signature, of: message, allowedSigners: allowed))
+      #expect(try ForeignSSHKeygen.verifies(signature, of: message, allowedSigners: allowed))
       #expect(
         try !ForeignSSHKeygen.verifies(signature, of: message + [0x20], allowedSigners: allowed))
     }
@@ -129,8 +125,7 @@ import Testing
     try verifyList(world, by: signers(new))
   }
 
-  @Test func `a pipeline that stops signing leaves no outdated signature of its list`() async throws
-  {
+  @Test func `a pipeline that stops signing keeps no old signature of its list`() async throws {
     let key = try key("sign.key")
     let world = try world("sign.key")
     let bundles = try await world.run().bundles
@@ -143,9 +138,7 @@ import Testing
   }
 
   @Test(arguments: ["file", "env", "an RSA key", "a key for all"])
-  func `a key that cannot sign ends the run before anything is published`(
-    _ fault: String
-  ) async throws {
+  func `a key that cannot sign ends the run before any publication`(_ fault: String) async throws {
     _ = try key("sign.key")
     let world = try World { text in
       fault == "env"

@@ -42,9 +42,7 @@ struct SmallPipeline {
       "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
       "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
     ]
-    for (name, text) in files {
-      try DurableFile.write(Array(text.utf8), to: directory.file(name))
-    }
+    for (name, text) in files { try DurableFile.write(Array(text.utf8), to: directory.file(name)) }
     return directory
   }
 }

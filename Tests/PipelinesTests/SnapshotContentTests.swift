@@ -1,13 +1,7 @@
-import Bundles
-import JSON
-import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
 import SmartStore
 import Snapshots
 import System
-import TestSupport
 import Testing
 
 /// A snapshot has exactly what its user can see, whatever happened between two runs.
@@ -90,8 +84,7 @@ import Testing
   @Test func `a query variable is a quoted literal, a user id the snapshot's`() async throws {
     let world = try soqlWorld()
     try setQuery("SELECT LastName FROM Contact WHERE OwnerId = :userId", in: world)
-    let summary = try await run(world)
-    #expect(summary.findings == [], "\(world.skipped)")
+    #expect(try await run(world).findings == [], "\(world.skipped)")
     let ada = try world.user("ada").id
     let ids = try world.column("SELECT Id FROM Contact WHERE OwnerId = '\(ada)'")
     #expect(!ids.isEmpty)
@@ -105,8 +98,7 @@ import Testing
     let id = try #require(try contacts(world).sorted().first)
     let admin = try world.user("admin")
     #expect(world.org.update("Contact", id: id, ["LastName": "Renamed"], as: admin).errors == [])
-    let summary = try await run(world)
-    #expect(summary.snapshots.first?.soups.first?.written == 1)
+    #expect(try await run(world).snapshots.first?.soups.first?.written == 1)
   }
 
   @Test func `a login as another user than the pipeline's makes no snapshot`() async throws {
@@ -145,9 +137,7 @@ import Testing
   }
 
   @Test func `a first user who cannot log in does not stop the others`() async throws {
-    let world = try soqlWorld {
-      $0.replacing("[\"ada@", with: "[\"zoe@example.com\", \"ada@")
-    }
+    let world = try soqlWorld { $0.replacing("[\"ada@", with: "[\"zoe@example.com\", \"ada@") }
     let summary = try await run(world)
     #expect(summary.snapshots.map(\.username) == ["ada@example.com"])
     #expect(summary.findings == [.skippedUser])
@@ -191,8 +181,7 @@ import Testing
         "[\"ada@example.com\"]", with: "[\"ada@example.com\", \"ben@example.com\"]"
       )
       .replacing("\"prime\": {", with: "\"prime\": {\"fetchAs\": \"integration\", ")
-      .replacing(
-        "\"method\":", with: "\"integrationUser\": \"attache@example.com\", \"method\":")
+      .replacing("\"method\":", with: "\"integrationUser\": \"attache@example.com\", \"method\":")
     }
     try await run(world)
     #expect(try contacts(world, "ada") == contacts(world, "ben"))

@@ -1,12 +1,6 @@
-import Crypto
-import JSON
-import Ledger
 import Pipelines
-import Reconciliation
-import Rehearsal
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// How a pipeline recognizes its own returns, even after its ledger was lost.
@@ -109,8 +103,7 @@ import Testing
     for accepts in [true, false] {
       let world = try World {
         $0.replacingOccurrences(
-          of: #""settleSeconds": 0"#,
-          with: #""settleSeconds": 0, "acceptExpired": \#(accepts)"#)
+          of: #""settleSeconds": 0"#, with: #""settleSeconds": 0, "acceptExpired": \#(accepts)"#)
       }
       let (device, account) = try await world.primed("ada", first: "accounts")
       try device.edit("accounts", id: account, ["Phone": "+1 555 0153"], now: world.org.now())
@@ -177,8 +170,7 @@ import Testing
     #expect(try await world.runAsWritten().exitStatus == .done)
   }
 
-  @Test func `the data of another pipeline file do not prevent a new one's first run`() async throws
-  {
+  @Test func `another pipeline file's data do not prevent a new first run`() async throws {
     try await world.run()
     let text = String(decoding: try Files.read(world.pipeline.file), as: UTF8.self)
     let other = world.directory.file("pipelines/second.json")

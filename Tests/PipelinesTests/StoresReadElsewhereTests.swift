@@ -1,8 +1,3 @@
-import JSON
-import Pipelines
-import Rehearsal
-import SmartStore
-import System
 import TestSupport
 import Testing
 

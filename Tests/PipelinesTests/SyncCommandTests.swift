@@ -1,9 +1,6 @@
 import JSON
-import LocalOrg
-import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// `attache sync run`, `list`, `status` and `delete`, as a user calls them.
@@ -28,8 +25,7 @@ import Testing
     let madeID = try #require(made["Id"]?.string)
     #expect(try scene.world.record("Account", madeID)["Name"] == "made here")
     #expect(try scene.elements("accounts").count == 5)
-    let check = StoreCheck(origin: .device, platform: platform)
-    #expect(try check.violations(at: scene.store).isEmpty)
+    #expect(try StoreCheck(origin: .device, platform: platform).violations(at: scene.store).isEmpty)
   }
 
   @Test(arguments: [
@@ -40,8 +36,7 @@ import Testing
   ) throws {
     let scene = try SyncScene()
     #expect(try scene.prime(sample).status == 0)
-    let ids = try scene.elements(soup).compactMap { $0["Id"]?.string }.sorted()
-    #expect(!ids.isEmpty)
+    #expect(try !scene.elements(soup).compactMap { $0["Id"]?.string }.sorted().isEmpty)
     let again = try scene.prime(sample)
     #expect(again.status == 0)
     #expect(!again.output.contains("written"), "\(again.output)")
@@ -116,8 +111,7 @@ import Testing
       #expect(outcome.output.contains("1 left as changed here"), "\(outcome.output)")
       #expect(try scene.dirty("contacts").compactMap { $0["LastName"]?.string } == ["here"])
     }
-    let names = try scene.elements("contacts").compactMap { $0["LastName"]?.string }
-    #expect(names.contains("other"))
+    #expect(try scene.elements("contacts").compactMap { $0["LastName"]?.string }.contains("other"))
     // Called by its name, the sync does what its definition says.
     #expect(try scene.sync("--name", "syncDownContacts").status == 0)
     #expect(try scene.dirty("contacts").isEmpty)
@@ -125,9 +119,7 @@ import Testing
 
   /// JavaScript cuts text inside the surrogate pair of an emoji.
   @Test(arguments: Platform.allCases)
-  func `an unpaired surrogate is sent, and bad JSON stops no other edit`(_ platform: Platform)
-    throws
-  {
+  func `an unpaired surrogate is sent, bad JSON stops no other edit`(_ platform: Platform) throws {
     let scene = try SyncScene()
     try scene.prime("accounts", platform)
     let ids = try scene.ownIDs("accounts", "Account")
@@ -150,8 +142,7 @@ import Testing
     let scene = try SyncScene(primed: "accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     try scene.rename("accounts", ids[0], "Name", "not lost")
-    scene.world.server.faults.add(
-      .writes, times: 20, .status(403, code: "REQUEST_LIMIT_EXCEEDED"))
+    scene.world.server.faults.add(.writes, times: 20, .status(403, code: "REQUEST_LIMIT_EXCEEDED"))
     let outcome = try scene.sync("--all")
     #expect(outcome.status == 6, "\(outcome.error)")
     #expect(outcome.error.contains("attache: sync \"sync2\" failed: "))
@@ -160,8 +151,7 @@ import Testing
     #expect(outcome.error.contains("not run: sync1"))
     #expect(try scene.dirty("accounts").count == 1)
     scene.world.server.faults.removeAll()
-    let list = try scene.attache(["sync", "list", "--store", scene.store])
-    #expect(list.output.contains("FAILED"))
+    #expect(try scene.attache(["sync", "list", "--store", scene.store]).output.contains("FAILED"))
     #expect(try scene.sync("--all").status == 0)
     #expect(try scene.world.record("Account", ids[0])["Name"] == "not lost")
   }
@@ -210,8 +200,7 @@ import Testing
     try scene.prime("accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     for id in ids[0..<12] { _ = org.delete(nil, id: id, as: admin) }
-    let plain = try scene.sync("--name", "sync1")
-    #expect(plain.status == 0)
+    #expect(try scene.sync("--name", "sync1").status == 0)
     #expect(try scene.elements("accounts").count == 25)
     let guarded = try scene.sync("--name", "sync1", "--clean-ghosts")
     #expect(guarded.status == 3)

@@ -3,7 +3,6 @@ import LocalOrg
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A served org, and `attache sync` called on a store as a user calls it.

@@ -1,15 +1,16 @@
 import JSON
-import LocalOrg
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// How `attache sync` handles the store file and its syncs.
 @Suite struct SyncStoreTests {
+  private let scene: SyncScene
+
+  init() throws { scene = try SyncScene(primed: "accounts") }
+
   @Test func `syncs are listed, shown in full, and removed`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let list = try scene.attache(["sync", "list", "--store", scene.store])
     #expect(list.status == 0)
     #expect(list.output.contains("sync1") && list.output.contains("syncDown"))
@@ -19,8 +20,7 @@ import Testing
     let status = try scene.attache(["sync", "status", "--store", scene.store, "--name", "sync1"])
     #expect(status.output.contains("\nstatus    DONE\n"))
     #expect(status.output.contains("from Account"))
-    let byID = try scene.attache(
-      ["sync", "status", "--store", scene.store, "--id", "2", "--json"])
+    let byID = try scene.attache(["sync", "status", "--store", scene.store, "--id", "2", "--json"])
     #expect(try byID.lines().first?["name"] == "sync2")
     let deleted = try scene.attache(["sync", "delete", "--store", scene.store, "--name", "sync1"])
     #expect(deleted.status == 0)
@@ -29,7 +29,6 @@ import Testing
   }
 
   @Test func `a usage error names the fault and the valid choices`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let cases: [(words: [String], says: String)] = [
       (
         ["sync", "run", "--store", scene.store, "--name", "sync3"] + SyncScene.login, "sync1, sync2"
@@ -137,7 +136,6 @@ import Testing
   }
 
   @Test func `a store that another process syncs is left alone`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let lock = try FileLock(scene.store, note: nil)
     let outcome = try scene.sync("--all")
     #expect(outcome.status == 7)
@@ -152,20 +150,17 @@ import Testing
   }
 
   @Test func `a sealed store is refused with a fix`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let sealed = scene.world.directory.file("sealed.sqlite")
     _ = try SQLCipherFile.seal(
       scene.store, to: sealed, key: SQLCipherKey(passphrase: Secret("a passphrase")))
     for words in [["run", "--all"] + SyncScene.login, ["list"]] {
-      let outcome = try scene.attache(
-        ["sync", words[0], "--store", sealed] + words.dropFirst())
+      let outcome = try scene.attache(["sync", words[0], "--store", sealed] + words.dropFirst())
       #expect(outcome.status == 4)
       #expect(outcome.error.contains("attache store unseal"))
     }
   }
 
   @Test func `edits in a -wal are sent, and no -wal is left next to the store`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let id = try #require(try scene.ownIDs("accounts", "Account").first)
     // A device has its last edits in a -wal: copied while the store is open.
     let live = scene.world.directory.file("live.sqlite")
@@ -191,7 +186,6 @@ import Testing
   }
 
   @Test func `a changed definition is reported, and applied on request`() throws {
-    let scene = try SyncScene(primed: "accounts")
     let sample = World.repository + "/pipelines/samples/accounts.usersyncs.json"
     let text = String(decoding: try Files.read(sample), as: UTF8.self)
       .replacing("FROM Account", with: "FROM Account WHERE Name LIKE '%0'")
@@ -238,10 +232,7 @@ import Testing
     "select {accounts:Name} -- from, select\n from {accounts}": "{accounts:Name}",
     "select {accounts:Name}, {accounts:Id} from {accounts}": "{accounts:Name},{accounts:Id}",
   ])
-  func `result columns of a query are named by its select list`(
-    _ query: String, _ heading: String
-  ) throws {
-    let scene = try SyncScene(primed: "accounts")
+  func `result columns are named by the select list`(_ query: String, _ heading: String) throws {
     let outcome = try scene.attache(["store", "query", scene.store, query, "--csv"])
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(outcome.output.hasPrefix(heading + "\n"), "\(outcome.output.prefix(200))")

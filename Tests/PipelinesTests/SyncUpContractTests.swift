@@ -2,12 +2,9 @@ import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Pipelines
 import Rehearsal
 import Salesforce
 import SmartStore
-import System
-import TestSupport
 import Testing
 
 /// The behaviour of every kind of sync up, whether a live store sends its changes or a pipeline
@@ -15,9 +12,7 @@ import Testing
 ///
 /// A scene is a kind of sync up and a situation. Each has a soup, and all of them are in one store.
 @Suite struct SyncUpContractTests {
-  @Test func `a live store and a pipeline send the same requests with the same results`()
-    async throws
-  {
+  @Test func `a live store and a pipeline send the same and get the same`() async throws {
     let world = try await UpWorld()
     for night in UpRun.allCases {
       let live = try await world.live(night)
@@ -29,9 +24,7 @@ import Testing
     }
   }
 
-  @Test func `conditional updates are sent in composites no larger than a batch`()
-    async throws
-  {
+  @Test func `conditional updates are sent in composites no larger than a batch`() async throws {
     try await UpWorld(isStrict: true).expectReturned(.day)
   }
 }
@@ -304,9 +297,7 @@ final class UpWorld {
     return try (0..<given).map { _ in try make("Account", scene.soup, [:]) }
   }
 
-  private func change(
-    _ device: Device?, _ name: String, _ scene: UpScene, _ ids: [String]
-  ) throws {
+  private func change(_ device: Device?, _ name: String, _ scene: UpScene, _ ids: [String]) throws {
     let device = try #require(device)
     let (soup, children) = (scene.soup, scene.soup + "_children")
     // No two phones write their rows at the same time, unlike copies of one phone.
@@ -448,8 +439,7 @@ final class UpWorld {
     for scene in UpScene.all where scene.situation.night == night {
       let name = "\(scene.soup) \(device)"
       #expect(try count("Name LIKE '\(name)%'") == scene.accounts.all, "\(name)")
-      #expect(
-        try count("Name LIKE '\(name)%' AND Phone = '1'") == scene.accounts.edited, "\(name)")
+      #expect(try count("Name LIKE '\(name)%' AND Phone = '1'") == scene.accounts.edited, "\(name)")
       switch scene.situation {
       case .mixed:
         #expect(try count("LastName LIKE '\(name)%' AND Phone = '1'", "Contact") == 2, "\(name)")

@@ -1,6 +1,4 @@
 import JSON
-import Ledger
-import Pipelines
 import System
 import TestSupport
 import Testing

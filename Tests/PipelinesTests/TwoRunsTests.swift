@@ -1,8 +1,6 @@
 import Dispatch
-import LocalOrg
 import Pipelines
 import System
-import TestSupport
 import Testing
 
 /// Only one run at a time uses a pipeline's data.

@@ -4,8 +4,6 @@ import Ledger
 import LocalOrg
 import Pipelines
 import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// An undo restores what a run deleted from the recycle bin.
@@ -75,16 +73,14 @@ import Testing
     #expect(story.output.contains("edit 1 has the verdict undone in run \(undone.run)"))
 
     // Its device returns the deletion again: that is not new.
-    let again = try await scene.night(phone, as: "again.sqlite")
-    #expect(again.verdicts == [.superseded: 1])
+    #expect(try await scene.night(phone, as: "again.sqlite").verdicts == [.superseded: 1])
     let writes = scene.writes
     try await scene.scene.expectClosed(handback: 2)
     #expect(scene.writes == writes)
     #expect(try scene.isThere(id, "Contact"))
     let fresh = try scene.world.device("ada", as: "later")
     #expect(try scene.world.ids("contacts", on: fresh).contains(id))
-    let last = try await scene.night(phone, as: "last.sqlite")
-    #expect(last.verdicts == [.superseded: 1])
+    #expect(try await scene.night(phone, as: "last.sqlite").verdicts == [.superseded: 1])
     #expect(try scene.isThere(id, "Contact"))
   }
 
@@ -245,8 +241,7 @@ import Testing
 
   @Test func `a call that arrives late counts when it has arrived arrived`() async throws {
     let (id, run, _) = try await deleted()
-    scene.world.server.faults.add(
-      .kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
+    scene.world.server.faults.add(.kind(.soapUndelete), times: 2, .deliverLate(seconds: 1_000_000))
     #expect(try await scene.undo(run).verdicts == [.unconfirmed: 1])
     #expect(try !scene.isThere(id, "Contact"))
     scene.world.server.deliverHeld()
@@ -268,8 +263,7 @@ import Testing
     }
   }
 
-  @Test func `an org that lacks the call leaves the record; a later undo restores it`() async throws
-  {
+  @Test func `an org without the call leaves the record; a later undo restores it`() async throws {
     let (id, run, _) = try await deleted()
     let missing = ServerResponse(status: 404, headers: ["Content-Type": "text/html"], body: [])
     let faults: [(Faults.Action, String)] = [

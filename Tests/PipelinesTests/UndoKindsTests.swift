@@ -1,10 +1,5 @@
 import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Rehearsal
 import System
-import TestSupport
 import Testing
 
 /// Each kind of write is undone as what it did.
@@ -66,8 +61,7 @@ import Testing
     try phone.edit("accounts", id: id, ["Phone": "device"], now: scene.world.org.now())
     let sent = try await scene.night(phone)
     let newest = try await scene.world.primed("ada", as: "newest")
-    #expect(
-      try newest.elements("accounts").first { $0["Id"]?.string == id }?["Phone"] == "device")
+    #expect(try newest.elements("accounts").first { $0["Id"]?.string == id }?["Phone"] == "device")
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
     let later = try await scene.night(
       newest, as: "later.sqlite", edited: id, ["Website": "https://later.example"])
@@ -83,9 +77,7 @@ import Testing
     #expect(try scene.field("Description", of: id) != "office")
   }
 
-  @Test func `an undone new record is redelivered with all fields, and can be recreated`()
-    async throws
-  {
+  @Test func `an undone new record is redelivered whole, and can be recreated`() async throws {
     let scene = try UndoScene({
       $0.replacing(
         #""unansweredWaitSeconds": 0"#,
@@ -98,14 +90,11 @@ import Testing
     let made = try await scene.night(phone, as: "one.sqlite")
     #expect(made.verdicts == [.created: 1])
     #expect(try await scene.undo(made.run).verdicts == [.undone: 1])
-    try phone.edit(
-      "contacts", id: "local_1", ["Phone": "3"], now: scene.world.org.now() + 60_000)
+    try phone.edit("contacts", id: "local_1", ["Phone": "3"], now: scene.world.org.now() + 60_000)
     #expect(try await scene.night(phone, as: "two.sqlite").verdicts == [.deletedOnServer: 1])
     let newest = try await scene.world.primed("ada", as: "newest")
     let carried = try #require(
-      try newest.elements("contacts").compactMap(\.object).first {
-        $0["__local__"]?.bool == true
-      })
+      try newest.elements("contacts").compactMap(\.object).first { $0["__local__"]?.bool == true })
     for (name, value) in ["LastName": "Undone", "Title": "one", "MobilePhone": "2", "Phone": "3"] {
       #expect(carried[name]?.string == value, "\(name)")
     }
@@ -151,8 +140,7 @@ import Testing
     let sent = try await scene.night(phone)
     #expect(sent.verdicts == [.deleted: 2])
     #expect(try scene.undoing.plan(run: sent.run).edits == [1, 2])
-    let planned = try await scene.carryOut(
-      try scene.undoing.plan(run: sent.run), isDryRun: true)
+    let planned = try await scene.carryOut(try scene.undoing.plan(run: sent.run), isDryRun: true)
     #expect(planned.verdicts == [.undone: 2])
     let undone = try await scene.undo(sent.run)
     #expect(undone.verdicts == [.undone: 2])

@@ -1,11 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import Pipelines
-import Reconciliation
-import Rehearsal
-import System
-import TestSupport
 import Testing
 
 /// What is not undone, and undos that are interrupted or get no answer.
@@ -185,8 +180,7 @@ import Testing
       .writes, times: 9, .refusePart(0, code: "FIELD_CUSTOM_VALIDATION_EXCEPTION"))
     let undone = try await scene.undo(run)
     #expect(undone.verdicts == [.notUndone: 1])
-    #expect(
-      try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
+    #expect(try scene.edit(1, in: undone).detail.code == "FIELD_CUSTOM_VALIDATION_EXCEPTION")
     // The org still has the sent values.
     #expect(try scene.edit(1, in: undone).detail.fields.map(\.server) == ["device"])
     scene.world.server.faults.removeAll()
@@ -249,25 +243,20 @@ import Testing
     }
     try ledger.decide([EditDecision(1, .discard)], by: "grace")
     ledger.close()
-    let next = try await scene.world.run(.ingest, .reconcile)
-    #expect(next.verdicts == [.notUndone: 1])
+    #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.notUndone: 1])
     #expect(try scene.field("Phone", of: id) == "device")
   }
 
   // MARK: refusals
 
-  @Test func `an unknown name and a run that cannot be undone each get a one-sentence message`()
-    async throws
-  {
+  @Test func `an unknown name and a run without undo get one-sentence messages`() async throws {
     let (_, _, run) = try await sent()
     func refusal(_ run: String, _ edits: [Int64] = []) -> PipelineError? {
       #expect(throws: PipelineError.self) { try scene.undoing.plan(run: run, edits: edits) }
     }
     #expect(refusal("20260101T000000Z-99")?.code == "undo.no-run")
-    let unknown = refusal(run, [1, 99])
-    #expect(unknown?.reason == "edit 99: no edit has this number")
-    let undone = try await scene.undo(run)
-    #expect(refusal(undone.run)?.code == "undo.of-undo")
+    #expect(refusal(run, [1, 99])?.reason == "edit 99: no edit has this number")
+    #expect(try await refusal(scene.undo(run).run)?.code == "undo.of-undo")
 
     let phone = try scene.world.device("ben")
     let id = try scene.world.ids("accounts", on: phone)[0]

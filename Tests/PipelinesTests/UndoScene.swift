@@ -1,9 +1,8 @@
 import JSON
-import Ledger
 import LocalOrg
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import TestSupport
 import Testing

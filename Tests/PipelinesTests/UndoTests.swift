@@ -1,10 +1,3 @@
-import JSON
-import Ledger
-import LocalOrg
-import Pipelines
-import Reconciliation
-import Rehearsal
-import TestSupport
 import Testing
 
 /// Changes of a run are undone in the org, and stay undone.
@@ -65,8 +58,7 @@ import Testing
     let order = try scene.id(of: "WorkOrder", where: "Subject", is: "Caulk")
 
     let plan = try scene.undoing.plan(run: sent.run)
-    let planned = try await scene.carryOut(plan, isDryRun: true)
-    #expect(planned.verdicts == [.undone: 3])
+    #expect(try await scene.carryOut(plan, isDryRun: true).verdicts == [.undone: 3])
     #expect(try scene.isThere(account))
     let undone = try await scene.undo(sent.run)
     #expect(undone.verdicts == [.undone: 3])
@@ -81,8 +73,7 @@ import Testing
   }
 
   @Test func `a deletion that the org cannot undo is undone once it is restored`() async throws {
-    scene.world.server.faults.add(
-      .kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
+    scene.world.server.faults.add(.kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
     let phone = try await scene.phone()
     let id = try scene.world.ids("contacts", on: phone)[0]
     try phone.delete("contacts", id: id, now: scene.world.org.now())
@@ -95,8 +86,7 @@ import Testing
     let words = "restore it from the recycle bin of the org"
     #expect(try scene.edit(1, in: first).detail.message?.hasSuffix(words) == true)
     try scene.world.org.undelete(id)
-    let second = try await scene.undo(sent.run)
-    #expect(second.verdicts == [.undone: 1])
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
     #expect(try scene.isThere(id, "Contact"))
     try await scene.scene.expectClosed()
     #expect(try scene.isThere(id, "Contact"))
@@ -136,8 +126,7 @@ import Testing
     // The later one is based on the first.
     let refused = try await scene.undo(first.run)
     #expect(refused.verdicts == [.notUndone: 1])
-    let words = try scene.edit(1, in: refused).detail.message
-    #expect(words == "edit 2 has changed the record since")
+    #expect(try scene.edit(1, in: refused).detail.message == "edit 2 has changed the record since")
     #expect(try scene.field("Phone", of: id) == "two")
 
     #expect(try await scene.undo(second.run).verdicts == [.undone: 1])
@@ -157,8 +146,7 @@ import Testing
     try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
     // The same edit again is not new.
-    let again = try await scene.night(phone, as: "again.sqlite")
-    #expect(again.verdicts == [.superseded: 1])
+    #expect(try await scene.night(phone, as: "again.sqlite").verdicts == [.superseded: 1])
     #expect(try scene.field("Phone", of: id) == before)
     let later = try await scene.night(
       phone, as: "later.sqlite", edited: id, ["Website": "https://later.example"])
@@ -201,8 +189,7 @@ import Testing
     try await scene.scene.expectClosed(handback: 3)
   }
 
-  @Test func `after undoing two edits of a field the second value is not a new edit`() async throws
-  {
+  @Test func `after undoing two edits of a field the second is not new`() async throws {
     let (phone, id) = try await scene.primed()
     let before = try scene.field("Phone", of: id)
     let first = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "first"])

@@ -1,6 +1,6 @@
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import Testing
 
 /// The records shown in an undo plan.

@@ -1,4 +1,3 @@
-import JSON
 import Pipelines
 import System
 import TestSupport
@@ -130,9 +129,7 @@ import Testing
 
   @Test func `a world-writable file is refused, a group-writable one accepted`() async throws {
     try DurableFile.write(Array("Username\nada@example.com\n".utf8), to: table)
-    let names = [
-      "first.json", "contacts.userstore.json", "contacts.usersyncs.json", "users.csv",
-    ]
+    let names = ["first.json", "contacts.userstore.json", "contacts.usersyncs.json", "users.csv"]
     for name in names {
       let path = directory.file(name)
       try Files.setMode(of: path, 0o664)

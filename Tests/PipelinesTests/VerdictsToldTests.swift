@@ -1,11 +1,9 @@
-import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import SQLite
 import System
-import TestSupport
 import Testing
 
 /// Every verdict is reported as new once, and stays listed until it is resolved.
@@ -52,8 +50,7 @@ import Testing
     #expect(try status().open.map(\.number) == [edit])
   }
 
-  @Test func `an edit that is again not attempted is not new, and a resolved one is`() async throws
-  {
+  @Test func `an edit again not attempted is not new, a resolved one is`() async throws {
     try await world.runFieldDay("ben")
     try world.org.setActive("ben@example.com", false)
     var runs: [RunSummary] = []
@@ -91,8 +88,7 @@ import Testing
     #expect(try Told(world).open(later.run).values.sorted() == ["conflict"])
   }
 
-  @Test func `verdicts in an interrupted run's report are not new in the next report`() async throws
-  {
+  @Test func `verdicts of an interrupted run's report are not new later`() async throws {
     try await world.runFieldDay()
     // Its report exists, whether the ledger knows it or not: the next run is a new one.
     try await world.die { if case .reportWritten = $0 { true } else { false } }
@@ -114,11 +110,9 @@ import Testing
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
     #expect(dead.ended == nil)
-    let verb = try await world.run { $0.stages = Set(stages) }
-    #expect(verb.exitStatus == .needsAttention)
+    #expect(try await world.run { $0.stages = Set(stages) }.exitStatus == .needsAttention)
     #expect(try status().runs.first?.ended == nil)
-    let next = try await world.run()
-    #expect(next.run == dead.id)
+    #expect(try await world.run().run == dead.id)
     #expect(try status().runs.first?.ended != nil)
     let told = try Told(world)
     #expect(told.reports.map(\.run) == [dead.id])
@@ -143,8 +137,7 @@ import Testing
     let verb = try await world.run(.pack)
     #expect(verb.warnings.contains { $0.contains("prime waits for the next run") })
     #expect(try status().runs.first?.ended == nil)
-    let next = try await world.run(.prime)
-    #expect(next.run == dead.id)
+    #expect(try await world.run(.prime).run == dead.id)
     #expect(try status().runs.first?.ended != nil)
   }
 
@@ -175,8 +168,7 @@ import Testing
     for hours: Int64 in [0, 25] {
       try world.org.moveClock(by: hours * 3_600_000)
       world.told.withLock { $0 = [] }
-      let look = try await world.run { $0.isDryRun = true }
-      #expect(look.run != dead.id)
+      #expect(try await world.run { $0.isDryRun = true }.run != dead.id)
       let resumed = world.told.withLock { $0 }.compactMap {
         if case .runStarted(_, _, let resumed) = $0 { resumed } else { nil }
       }

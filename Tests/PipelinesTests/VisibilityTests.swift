@@ -1,10 +1,8 @@
 import Bundles
-import Foundation
 import HTTP
 import JSON
 import LocalOrg
 import Pipelines
-import Rehearsal
 import SmartStore
 import System
 import TestSupport
@@ -25,8 +23,7 @@ import Testing
   func ids(_ object: String, as name: String, _ world: World) async throws -> [String] {
     let soql = HTTPQuery.encode("SELECT Id FROM \(object) ORDER BY Id")
     var request = HTTPRequest("GET", world.server.url + "/services/data/v66.0/query?q=" + soql)
-    let token = try world.server.token(
-      for: world.user(name).username, app: OrgTemplate.clientID)
+    let token = try world.server.token(for: world.user(name).username, app: OrgTemplate.clientID)
     request.headers["Authorization"] = "Bearer " + token
     let answer = try await client.send(request)
     #expect(answer.status == 200)
@@ -36,8 +33,7 @@ import Testing
   }
 
   @Test(arguments: [Platform.ios, .android])
-  func `each store contains exactly what its user's token reads`(_ platform: Platform) async throws
-  {
+  func `each store has exactly what its user's token reads`(_ platform: Platform) async throws {
     let world = try await World.primed()
     var seen: [String: Set<String>] = [:]
     for name in ["ada", "ben", "cleo"] {
@@ -141,8 +137,7 @@ import Testing
           + "briefcase, which the org fills separately for each user") == true)
     #expect(throws: Problems.self) { try PipelineFile.read(path: path) }
 
-    let one = text.replacingOccurrences(
-      of: #", "ben@example.com", "cleo@example.com""#, with: "")
+    let one = text.replacingOccurrences(of: #", "ben@example.com", "cleo@example.com""#, with: "")
     try DurableFile.write(Array(one.utf8), to: path)
     #expect(PipelineFile.reading(path: path).problems.map(\.description) == [])
   }

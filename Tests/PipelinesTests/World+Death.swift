@@ -7,9 +7,7 @@ extension World {
   ///
   /// The org is not reset, so the run is stopped between two requests, and sends no others. It
   /// primes one snapshot after the other, so that nothing is written while its files are copied.
-  func die(
-    _ stages: Stage..., at isIt: @escaping @Sendable (RunEvent) -> Bool
-  ) async throws {
+  func die(_ stages: Stage..., at isIt: @escaping @Sendable (RunEvent) -> Bool) async throws {
     let aside = directory.file("aside")
     let died = Locked(false)
     let copied = Locked<(any Error)?>(nil)

@@ -1,10 +1,6 @@
-import JSON
-import Pipelines
-import Rehearsal
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A device's last edits may be only in the `-wal` next to its store.

@@ -1,9 +1,6 @@
 import Foundation
-import JSON
-import LocalOrg
 import Pipelines
 import Rehearsal
-import Snapshots
 import System
 import TestSupport
 import Testing

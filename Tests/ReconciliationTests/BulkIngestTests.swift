@@ -1,10 +1,9 @@
-import Foundation
 import HTTP
 import JSON
 import Ledger
 import LocalOrg
-import MobileSync
 import Reconciliation
+import Reports
 import TestSupport
 import Testing
 
@@ -93,8 +92,7 @@ struct BulkIngestTests {
     }
   }
 
-  private static let verdicts =
-    "conflict 1, created 17, deleted 5, failed 2, updated 7"
+  private static let verdicts = "conflict 1, created 17, deleted 5, failed 2, updated 7"
 
   @Test func `bulk jobs have the same outcomes as requests`() async throws {
     let (bulk, plain) = (try Self.day(), try Self.day(bulkAbove: 1000))
@@ -121,13 +119,10 @@ struct BulkIngestTests {
       for id in [account, contact] { try day.org.transfer(id, to: "ada@example.com") }
       let isLast = number == 4
       edits.append(try day.edited(account: account, isLast ? [:] : ["Phone": "2"], deleted: isLast))
-      if !isLast {
-        edits.append(try day.edited(contact: contact, ["LastName": "Changed"]))
-      }
+      if !isLast { edits.append(try day.edited(contact: contact, ["LastName": "Changed"])) }
     }
     #expect(try await day.verdicts(edits) == "deleted 1, updated 8")
-    let kinds = day.server.log.entries.map(\.kind)
-    #expect(kinds.count { $0 == .bulkUpload } == 2)
+    #expect(day.server.log.entries.map(\.kind).count { $0 == .bulkUpload } == 2)
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Changed'") == 4)
   }
 
@@ -136,8 +131,7 @@ struct BulkIngestTests {
     (day.options.bulkAbove, day.options.unansweredWaitSeconds) = (3, 900)
     try Self.handBackFive(day)
     func answer(_ type: String, _ text: String) -> Faults.Action {
-      .respond(
-        ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8)))
+      .respond(ServerResponse(status: 200, headers: ["Content-Type": type], body: Array(text.utf8)))
     }
     let json = "application/json"
     day.server.faults.add(
@@ -181,13 +175,8 @@ struct BulkIngestTests {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
     try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
-    let (moved, admin) = (ids[2], day.admin)
-    day.server.faults.add(
-      .kind(.bulkCreate),
-      .mutate { org in
-        try org.moveClock(by: 5000)
-        _ = org.update("Account", id: moved, ["Phone": "office"], as: admin)
-      })
+    let moved = ids[2]
+    day.server.faults.add(.kind(.bulkCreate), .update(moved, ["Phone": "office"], after: 5000))
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "conflict 1, updated 4")
     #expect(try day.record("Account", moved)["Phone"] == "office")
@@ -211,9 +200,7 @@ struct BulkIngestTests {
   }
 
   @Test(arguments: [true, false])
-  func `an unanswered job creation falls back to requests, and is reported`(_ isMade: Bool)
-    async throws
-  {
+  func `an unanswered job is replaced by requests, and reported`(_ isMade: Bool) async throws {
     let day = try Self.day()
     day.server.faults.add(.kind(.bulkCreate), times: 1000, .drop(afterCommit: isMade))
     let summary = try await day.run()
@@ -283,8 +270,7 @@ struct BulkIngestTests {
   @Test func `a running job leaves its edits unconfirmed for the next run`() async throws {
     let day = try FieldDay()
     day.options.bulkAbove = 3
-    try day.handBack(
-      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
+    try day.handBack((0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(
       .kind(.bulkRead), times: 600,
       .respond(
@@ -296,8 +282,7 @@ struct BulkIngestTests {
     #expect(words.count == 5)
     #expect(
       words.allSatisfy {
-        $0.hasPrefix("the bulk job 750")
-          && $0.contains("is still running")
+        $0.hasPrefix("the bulk job 750") && $0.contains("is still running")
       })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 5")
@@ -377,9 +362,7 @@ struct BulkIngestTests {
     #expect(
       day.verdicts(try await day.run())
         == (areRefusedTold ? "failed 1, unconfirmed 4" : "created 4, unconfirmed 1"))
-    #expect(
-      day.verdicts(try await day.run())
-        == (areRefusedTold ? "created 4" : "failed 1"))
+    #expect(day.verdicts(try await day.run()) == (areRefusedTold ? "created 4" : "failed 1"))
     #expect(try day.count("SELECT Id FROM Account") == 4)
     #expect(day.server.log.entries.count { $0.kind == .bulkUpload } == 1)
   }
@@ -387,8 +370,7 @@ struct BulkIngestTests {
   @Test func `rows answered with an HTML page go in requests at once`() async throws {
     let day = try FieldDay()
     (day.options.bulkAbove, day.options.unansweredWaitSeconds) = (3, 900)
-    try day.handBack(
-      (0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
+    try day.handBack((0..<5).map { day.account("local_\($0)", ["Name": "Same"]) })
     day.server.faults.add(.kind(.bulkUpload), Self.page)
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
@@ -442,8 +424,7 @@ struct BulkIngestTests {
     let failed = (0..<half).count { $0 % 100 == 7 } + (0..<edits - half).count { $0 % 100 == 7 }
     #expect(summary.edits == edits)
     #expect(summary.verdicts[.failed] == failed)
-    #expect(
-      (summary.verdicts[.updated] ?? 0) + (summary.verdicts[.created] ?? 0) == edits - failed)
+    #expect((summary.verdicts[.updated] ?? 0) + (summary.verdicts[.created] ?? 0) == edits - failed)
     #expect(
       try day.count("SELECT Id FROM Account WHERE Phone = '2'")
         == half - (0..<half).count { $0 % 100 == 7 })

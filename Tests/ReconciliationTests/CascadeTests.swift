@@ -1,7 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
-import MobileSync
 import Reconciliation
 import Testing
 
@@ -41,9 +39,7 @@ struct CascadeTests {
     for id in [account, contact] { try day.org.share(id, with: "ben@example.com") }
   }
 
-  private func deletion() throws -> Edit {
-    try day.edited(account: account, [:], deleted: true)
-  }
+  private func deletion() throws -> Edit { try day.edited(account: account, [:], deleted: true) }
 
   private func edit(_ work: Work) throws -> Edit {
     switch work {
@@ -95,14 +91,12 @@ struct CascadeTests {
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(day.writes.isEmpty)
     #expect(try isThere("Account", account))
-    let details = try day.details()
-    #expect(details.map(\.otherEdits) == [[2], [1]])
+    #expect(try day.details().map(\.otherEdits) == [[2], [1]])
     // The deletion is discarded, and the other edit is sent.
     let deleted: Int64 = one.isDeletionFirst ? 1 : 2
     try decide(deleted, .server)
     try decide(3 - deleted, .device)
-    let summary = try await day.run()
-    #expect(summary.verdicts[.discarded] == 1)
+    #expect(try await day.run().verdicts[.discarded] == 1)
     #expect(try day.state.unsettledEdits().isEmpty)
     #expect(try isThere("Account", account))
   }
@@ -133,8 +127,7 @@ struct CascadeTests {
 
   @Test func `a device's own edits below a deleted record are deleted with it`() async throws {
     try day.handBack([try edit(.changesDetail), try deletion()])
-    let summary = try await day.run()
-    #expect(summary.verdicts[.deviceConflict] == nil)
+    #expect(try await day.run().verdicts[.deviceConflict] == nil)
     #expect(try day.state.unsettledEdits().isEmpty)
     #expect(try !isThere("Account", account))
   }
@@ -147,9 +140,7 @@ struct CascadeTests {
   }
 
   @Test(arguments: [ReconcileOptions.DeviceConflicts.firstWins, .lastWins])
-  func `a policy decides which of the two is sent`(_ policy: ReconcileOptions.DeviceConflicts)
-    async throws
-  {
+  func `a policy decides which is sent`(_ policy: ReconcileOptions.DeviceConflicts) async throws {
     day.options.deviceConflicts = policy
     try handBack(try deletion(), true, false)
     try handBack(try edit(.changesDetail), false, false)

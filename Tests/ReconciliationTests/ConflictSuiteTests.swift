@@ -67,8 +67,7 @@ import Testing
       EditFacts(
         operation: operation, mode: mode, device: situation.yours, deviceDate: Self.dates.old,
         issued: MergeBase(modificationDate: Self.dates.old, fields: Self.base),
-        server: .alive(
-          date: isMoved ? Self.dates.new : Self.dates.old, fields: situation.theirs),
+        server: .alive(date: isMoved ? Self.dates.new : Self.dates.old, fields: situation.theirs),
         listed: Self.listed))
   }
 
@@ -141,8 +140,7 @@ import Testing
       #expect(settlement.verdict == .conflict)
       let contested = Set(settlement.detail.fields.map(\.name))
       #expect(contested == Set(situation.localChanges + situation.remoteChanges))
-      #expect(
-        settlement.detail.fields.filter(\.isConflicting).map(\.name) == situation.conflicting)
+      #expect(settlement.detail.fields.filter(\.isConflicting).map(\.name) == situation.conflicting)
     } else {
       guard case .send(.update, let settlement, nil) = step else {
         Issue.record("\(step)")

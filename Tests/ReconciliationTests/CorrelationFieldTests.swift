@@ -1,5 +1,4 @@
 import JSON
-import Ledger
 import Reconciliation
 import Salesforce
 import Testing
@@ -11,8 +10,7 @@ struct CorrelationFieldTests {
       "externalId": true, "createable": true,
     ]
     for (name, value) in change { field[name] = value }
-    let describe = try #require(
-      Describe(["name": "Contact", "fields": .array([.object(field)])]))
+    let describe = try #require(Describe(["name": "Contact", "fields": .array([.object(field)])]))
     return CorrelationField(sobject: "Contact", name: "Key__c").problem(describe)
   }
 

@@ -1,8 +1,7 @@
 import Foundation
-import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Synchronization
 import Testing
 
@@ -53,8 +52,7 @@ struct DeathTests {
         for pattern in [
           #"[0-9a-zA-Z]{15}AAA"#, #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+0000|Z)"#,
         ] {
-          text = text.replacingOccurrences(
-            of: pattern, with: "*", options: .regularExpression)
+          text = text.replacingOccurrences(of: pattern, with: "*", options: .regularExpression)
         }
         return text.split(separator: "\n").sorted().joined(separator: "\n")
       }
@@ -87,9 +85,7 @@ struct DeathTests {
     #expect(several.requests == one.requests)
   }
 
-  @Test func `a run interrupted with concurrent requests ends like an uninterrupted one`()
-    async throws
-  {
+  @Test func `a run interrupted with concurrent requests ends like a whole one`() async throws {
     let whole = try await Self.whole(1)
     for nth in 1...whole.requests {
       let end = try await Self.dying(at: nth, arrives: nth % 3 > 0, inFlight: 4)
@@ -129,9 +125,7 @@ struct DeathTests {
         try? FileManager.default.copyItem(atPath: source + "-wal", toPath: copy + "-wal")
         task.withLock { $0?.cancel() }
       })
-    if !arrives {
-      day.server.faults.add(.any, nth: nth, times: 1, .drop(afterCommit: false))
-    }
+    if !arrives { day.server.faults.add(.any, nth: nth, times: 1, .drop(afterCommit: false)) }
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
     let dying = Dying(day: day, run: run)

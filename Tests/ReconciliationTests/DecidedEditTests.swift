@@ -52,9 +52,7 @@ struct DecidedEditTests {
   }
 
   /// A value is entered in a field that neither the device nor its base has.
-  private static func beside(
-    _ value: JSONValue, shown: JSONObject = ["A": "server"]
-  ) -> EditFacts {
+  private static func beside(_ value: JSONValue, shown: JSONObject = ["A": "server"]) -> EditFacts {
     var facts = facts(
       .set(["C": "x"], rest: .server), .update,
       .alive(date: new, fields: ["A": "server", "B": "b", "C": value]), shown: shown)

@@ -1,8 +1,7 @@
-import JSON
 import Ledger
 import LocalOrg
 import MobileSync
-import Reconciliation
+import Reports
 import Testing
 
 /// Decisions about new records that are sent by an external ID: like any decision, they are valid
@@ -14,8 +13,7 @@ struct DecidedUpsertTests {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900
     day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+      FieldDay.rule("visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     ]
   }
 
@@ -76,8 +74,7 @@ struct DecidedUpsertTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(day.writes.count == writes)
     #expect(try fate() == .askedAgain)
-    #expect(
-      try day.details().first?.fields.first { $0.name == field }?.server == "Office again")
+    #expect(try day.details().first?.fields.first { $0.name == field }?.server == "Office again")
     #expect(try day.record("Site_Visit__c", id)[field] == "Office again")
     try decide(decision)
     let verdict = decision == .server ? "discarded 1" : "updated 1"

@@ -1,7 +1,7 @@
 import CSV
 import JSON
 import Ledger
-import Reconciliation
+import Reports
 import TestSupport
 import Testing
 
@@ -71,9 +71,7 @@ struct DecisionFileTests {
         == ["0: edit 1 is decided more than once"])
   }
 
-  @Test func `the published schema accepts valid files and rejects what it can`()
-    throws
-  {
+  @Test func `the published schema accepts valid files and rejects what it can`() throws {
     let schema = try JSONSchema(published: "decisions.schema.json")
     for decision in [
       #""decision": "device", "shown": {"Phone": "x", "Fax": null}"#, #""decision": "server""#,
@@ -120,9 +118,7 @@ struct DecisionFileTests {
   }
 
   @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])
-  func `a table saved by a spreadsheet is read with its separator`(
-    _ delimiter: UInt8
-  ) throws {
+  func `a table saved by a spreadsheet is read with its separator`(_ delimiter: UInt8) throws {
     var writer = CSVWriter(lineEnding: .crlf, delimiter: delimiter)
     writer.row(["number", "field", "conflicting", "server", "decision", "value"])
     writer.row(["1", "Phone", "TRUE", "+1,5", "SET", "a; b"])
@@ -147,8 +143,7 @@ struct DecisionFileTests {
       var writer = CSVWriter(guardsFormulas: true)
       writer.row(["number", "field", "decision", "value"])
       writer.row(["1", "Name", "set", text])
-      let requests = try DecisionFile.requests(
-        writer.bytes, ConfigurationReader(file: "decisions"))
+      let requests = try DecisionFile.requests(writer.bytes, ConfigurationReader(file: "decisions"))
       #expect(requests.first?.choice == .fields(["Name": .text(text)], rest: nil))
     }
   }
@@ -282,9 +277,7 @@ struct DecisionFileTests {
     #expect(decision(["Seats": .text("6")], rest: .device).contains(#""rest":"device""#))
   }
 
-  @Test func `the file of a long value replaces the value if it was shown or is set`()
-    throws
-  {
+  @Test func `the file of a long value replaces the value if it was shown or is set`() throws {
     let long = JSONValue(String(repeating: "long ", count: 1000))
     let other = try #require(ReportValues.file(of: .string(long.text)))
     let file = try #require(ReportValues.file(of: long))
@@ -308,8 +301,7 @@ struct DecisionFileTests {
         shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
       ).hasPrefix("{"))
     // A text of digits is a text; only numbers are compared numerically.
-    #expect(
-      decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
+    #expect(decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))
     #expect(decision(["Phone": .device], shown: ["Seats": .cell("4.0")]).hasPrefix("{"))
     #expect(
       decision(["Phone": .device], shown: ["Phone": .cell("3")])

@@ -1,8 +1,4 @@
-import JSON
 import Ledger
-import LocalOrg
-import MobileSync
-import Reconciliation
 import Testing
 
 /// If an operator allows an edit to be sent with another user's permissions, only the values that
@@ -37,8 +33,7 @@ struct DecisionLimitsTests {
       try day.edited("accounts", "Account", id, ["ParentId": .string(parent)], hasBase: false)
     ])
     #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
-    #expect(
-      try day.details().first?.message?.contains("was not issued the record") == true)
+    #expect(try day.details().first?.message?.contains("was not issued the record") == true)
     try decide(.device)
     #expect(day.verdicts(try await day.run()) == "exceeds user access 1")
     #expect(try day.details().first?.message?.contains("ParentId refers to a record") == true)
@@ -49,9 +44,7 @@ struct DecisionLimitsTests {
     #expect(try day.record("Account", id)["ParentId"] == .string(parent))
   }
 
-  @Test func `an allowed upsert shows the values that it overwrites, and overwrites no others`()
-    async throws
-  {
+  @Test func `an allowed upsert shows what it overwrites, and overwrites no more`() async throws {
     let id = try day.make("Contact", ["LastName": "Office", "External_Id__c": "K"])
     try upsert()
     #expect(day.verdicts(try await day.run()) == "exceeds user access 1")

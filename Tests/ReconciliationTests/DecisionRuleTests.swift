@@ -1,4 +1,3 @@
-import JSON
 import Ledger
 import Testing
 
@@ -41,8 +40,7 @@ struct DecisionRuleTests {
 
   @Test func `every unresolved verdict has a decision that needs no second one`() {
     for verdict in Verdict.allCases where !verdict.isSettled {
-      let ways = DecisionRule.possible(
-        .init(verdict: verdict, operation: .update, hasRecord: true))
+      let ways = DecisionRule.possible(.init(verdict: verdict, operation: .update, hasRecord: true))
       #expect(ways.contains(.discard) || ways.contains(.server), "\(verdict)")
     }
   }
@@ -163,8 +161,7 @@ struct DecisionRuleTests {
 
   @Test func `a refusal names the possible decisions`() {
     func words(_ kind: Decision.Kind, _ verdict: Verdict?) -> String? {
-      DecisionRule.refusal(
-        kind, of: .init(verdict: verdict, operation: .update, hasRecord: true))
+      DecisionRule.refusal(kind, of: .init(verdict: verdict, operation: .update, hasRecord: true))
     }
     #expect(words(.device, .conflict) == nil)
     #expect(
@@ -208,8 +205,6 @@ struct DecisionRuleTests {
       .device, .server, .retry, .discard, .record("003000000000001AAA"),
       .set(["A": 1, "B": .null], rest: .server), .set(["A": "x"], rest: .device),
     ]
-    for decision in decisions {
-      #expect(Decision(decision.kind, decision.values) == decision)
-    }
+    for decision in decisions { #expect(Decision(decision.kind, decision.values) == decision) }
   }
 }

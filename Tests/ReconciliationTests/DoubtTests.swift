@@ -1,14 +1,14 @@
 import JSON
-import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   @Test(arguments: [true, false])
   func `a create whose answer is lost is done once`(_ afterCommit: Bool) async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "New", "Phone": "1"]),
       day.account("local_2", ["Name": "Twin"]),
@@ -19,10 +19,7 @@ struct DoubtTests {
     #expect(try day.count("SELECT Id FROM Account") == 3)
   }
 
-  @Test func `during the wait for its answer a create is unconfirmed; then a run resolves it`()
-    async throws
-  {
-    let day = try FieldDay()
+  @Test func `while its answer is awaited a create is unconfirmed, then resolved`() async throws {
     day.options.unansweredWaitSeconds = 900
     try day.handBack([
       day.account("local_p", ["Name": "New"]),
@@ -38,10 +35,7 @@ struct DoubtTests {
   }
 
   @Test(arguments: [true, false])
-  func `the outcomes of an update and a delete with lost answers are found`(_ afterCommit: Bool)
-    async throws
-  {
-    let day = try FieldDay()
+  func `updates and deletes with lost answers are found`(_ afterCommit: Bool) async throws {
     let one = try day.make("Account", ["Name": "One", "Phone": "1"])
     let two = try day.make("Account", ["Name": "Two"])
     try day.org.transfer(two, to: "ada@example.com")
@@ -57,7 +51,6 @@ struct DoubtTests {
   }
 
   @Test func `the only partly matching record is adopted and reported`() async throws {
-    let day = try FieldDay()
     let created = try await lose(day, while: ["Name": "New", "Phone": "1", "Industry": "Banking"])
     #expect(created == "created 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
@@ -67,9 +60,7 @@ struct DoubtTests {
   }
 
   @Test func `if the only record is quite different, an operator decides`() async throws {
-    let day = try FieldDay()
-    let doubtful = try await lose(day, while: ["Name": "Other", "Phone": "2"])
-    #expect(doubtful == "unconfirmed 1")
+    #expect(try await lose(day, while: ["Name": "Other", "Phone": "2"]) == "unconfirmed 1")
     #expect(try day.count("SELECT Id FROM Account") == 1)
     #expect(try day.details().first?.otherID?.hasPrefix("001") == true)
   }
@@ -86,7 +77,6 @@ struct DoubtTests {
   }
 
   @Test func `a run interrupted after sending checks and does not send again`() async throws {
-    let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "New"])])
     let run = try day.state.beginRun(
       pipeline: "field", now: day.org.now(), configHash: "c", host: "h")
@@ -97,14 +87,12 @@ struct DoubtTests {
     let writes = day.writes.count
     let resumed = try #require(try day.state.openRun(now: run.now + 1000))
     #expect(resumed.id == run.id)
-    let summary = try await day.reconciler().run(resumed)
-    #expect(day.verdicts(summary) == "created 1")
+    #expect(try await day.verdicts(day.reconciler().run(resumed)) == "created 1")
     #expect(day.writes.count == writes)
     #expect(try day.count("SELECT Id FROM Account") == 1)
   }
 
   @Test func `an unreachable org leaves everything not attempted`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.any, nth: 4, times: 100, .limitExceeded)
@@ -116,13 +104,11 @@ struct DoubtTests {
   }
 
   @Test func `rows that another process locks are retried, a few at a time`() async throws {
-    let day = try FieldDay()
     day.options.conditionalUpdates = false
     let ids = try (0..<4).map {
       try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
     }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let locked = JSONValue.object([
       "success": false,
       "errors": [
@@ -138,7 +124,6 @@ struct DoubtTests {
   }
 
   @Test func `a row that spoils its whole request ends up alone`() async throws {
-    let day = try FieldDay()
     try day.handBack(
       (0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) }
     )

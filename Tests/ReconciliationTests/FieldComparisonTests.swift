@@ -44,8 +44,7 @@ struct FieldComparisonTests {
   }
 
   @Test func `an edit sent with its own fields only overwrites nothing else`() {
-    let facts = facts(
-      device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
+    let facts = facts(device: Self.device, issued: Self.issued, server: Self.both, isShared: true)
     #expect(detail(facts).fields.map(\.name) == ["A"])
     #expect(ThreeWayRule.editedFields(facts) == ["A"])
   }
@@ -255,8 +254,7 @@ struct FieldComparisonTests {
 
   // MARK: operator's values
 
-  @Test
-  func `an operator's value is another user's if the issued value is unknown`() {
+  @Test func `an operator's value is another user's if the issued value is unknown`() {
     for (held, foreign) in [("mine", ["A"]), ("entered", [])] {
       let comparison = FieldComparison(
         device: ["A": .string(held)], base: nil, server: ["A": "entered"], listed: ["A"],
@@ -344,9 +342,7 @@ struct FieldComparisonTests {
   @Test(arguments: [
     ("a", "a "), ("001000000000001", "001000000000001AAA"), (old, "2026-01-01T00:00:00Z"),
   ])
-  func `a text written differently is edited, even if the org sees no difference`(
-    _ was: String, _ now: String
-  ) {
+  func `another text is an edit, even if the org sees no difference`(_ was: String, _ now: String) {
     let comparison = FieldComparison(
       device: ["A": .string(now)],
       base: MergeBase(modificationDate: nil, fields: ["A": .string(was)]),

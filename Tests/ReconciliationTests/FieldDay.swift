@@ -3,6 +3,7 @@ import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
+import Reports
 import Salesforce
 import TestSupport
 import Testing
@@ -69,8 +70,7 @@ final class FieldDay {
     _ soup: String, _ fields: [String], mode: MergeMode = .leaveIfChanged,
     create: [String]? = nil, externalID: String? = nil
   ) -> ReconciledSync {
-    let target = SyncUpTarget(
-      createFieldlist: create, externalIdFieldName: externalID)
+    let target = SyncUpTarget(createFieldlist: create, externalIdFieldName: externalID)
     let definition = SyncDefinition(
       syncName: "up-" + soup, syncType: .syncUp, soupName: soup, target: .syncUp(target),
       options: SyncOptions(fieldlist: fields + ["Id", "LastModifiedDate"], mergeMode: mode))
@@ -78,9 +78,7 @@ final class FieldDay {
     let all = try? ReconciledSync.all(of: definition, in: store) { _ in
       Set([types[soup]].compactMap(\.self))
     }
-    guard let rule = all?.first else {
-      preconditionFailure("the definition is a sync up")
-    }
+    guard let rule = all?.first else { preconditionFailure("the definition is a sync up") }
     return rule
   }
 
@@ -97,9 +95,7 @@ final class FieldDay {
 
   /// Another user changes a record in the org.
   func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
-    if let error = org.update(object, id: id, fields, as: admin).errors.first {
-      throw error
-    }
+    if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
   }
 
   func record(_ object: String, _ id: String) throws -> JSONObject {
@@ -142,9 +138,7 @@ final class FieldDay {
   }
 
   /// A dirty row of a record that the device created.
-  func created(
-    _ soup: String, _ object: String, _ local: String, _ fields: JSONObject
-  ) -> Edit {
+  func created(_ soup: String, _ object: String, _ local: String, _ fields: JSONObject) -> Edit {
     var element = fields
     element["Id"] = .string(local)
     element["attributes"] = ["type": .string(object)]
@@ -178,32 +172,33 @@ final class FieldDay {
   }
 
   /// Returns edits; an app without marks names no installation.
+  ///
+  /// `carriedBy` is the run that redelivered open edits in the store.
   @discardableResult
   func handBack(
     _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
     install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
-    witnesses: [CleanRow] = [], isMarked: Bool = true
+    witnesses: [CleanRow] = [], isMarked: Bool = true, carriedBy run: String? = nil
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
-    return try state.record(
-      return: ReturnRow(
-        sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
-        stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
-        platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
-        handback: handback,
-        arrived: Int64(returns), issued: issued,
-        soupTotals: [
-          SoupKey(store: Self.store, soup: "accounts"): 40,
-          SoupKey(store: Self.store, soup: "contacts"): 40,
-        ]), edits: edits, witnesses: witnesses)
+    var row = ReturnRow(
+      sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
+      stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
+      platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
+      handback: handback,
+      arrived: Int64(returns), issued: issued,
+      soupTotals: [
+        SoupKey(store: Self.store, soup: "accounts"): 40,
+        SoupKey(store: Self.store, soup: "contacts"): 40,
+      ])
+    if let run { row.marks[Self.store] = run }
+    return try state.record(return: row, edits: edits, witnesses: witnesses)
   }
 
   // MARK: runs
 
-  func reconciler(
-    _ ledger: LedgerDatabase? = nil, presumed: PresumedWrites? = nil
-  ) -> Reconciler {
+  func reconciler(_ ledger: LedgerDatabase? = nil, presumed: PresumedWrites? = nil) -> Reconciler {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration
@@ -235,8 +230,7 @@ final class FieldDay {
   /// Starts and finishes a separate run.
   @discardableResult
   func run() async throws -> ReconcileSummary {
-    let run = try state.beginRun(
-      pipeline: "field", now: org.now(), configHash: "c", host: "h")
+    let run = try state.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
     let summary = try await reconciler().run(run)
     try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
     return summary

@@ -1,8 +1,6 @@
 import JSON
 import Ledger
 import LocalOrg
-import MobileSync
-import Reconciliation
 import Testing
 
 /// The effects of a request that arrives late.
@@ -130,15 +128,12 @@ struct LateWatchTests {
 
   /// Loses the first request of an edit, and resolves the edit in one of the ways.
   private func resolve(_ one: Case, _ edit: Edit, _ id: String?) async throws {
-    let admin = day.admin
     try day.handBack([edit], handback: 1)
     let isContested = [.server, .device, .dropped, .replaced, .takenBack].contains(one.way)
     day.server.faults.add(.kind(kind(one.verb)), .deliverLate(seconds: 1_000_000))
     if isContested, let id {
       // The org's users change the record before the request is looked up.
-      day.server.faults.add(
-        .kind(kind(one.verb)),
-        .mutate { org in _ = org.update("Account", id: id, ["Phone": "office"], as: admin) })
+      day.server.faults.add(.kind(kind(one.verb)), .update(id, ["Phone": "office"]))
     }
     try await night()
     if one.verb == .create {
@@ -241,8 +236,7 @@ struct LateWatchTests {
   {
     let (edit, _) = try edit(.delete)
     try day.handBack([edit], handback: 1)
-    day.server.faults.add(
-      .kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
+    day.server.faults.add(.kind(.collectionDelete), times: 2, .deliverLate(seconds: 1_000_000))
     try await night()
     #expect(try verdict() == "unconfirmed")
     try day.handBack([], handback: 2)
@@ -254,8 +248,7 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
-  @Test func `a late create is open even if a later edit of its row was sent before`() async throws
-  {
+  @Test func `a late create is open even if a later edit was sent before`() async throws {
     let (edit, _) = try edit(.create)
     try await resolve(Case(verb: .create, way: .followed), edit, nil)
     #expect(try verdict(2) == "updated")

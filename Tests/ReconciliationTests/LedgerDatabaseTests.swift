@@ -1,4 +1,3 @@
-import JSON
 import Ledger
 import SQLite
 import TestSupport
@@ -56,17 +55,14 @@ struct LedgerDatabaseTests {
   @Test(
     arguments: [(99, "newer"), (LedgerSchema.version - 1, "older"), (1, "older")]
       as [(Int64, String)])
-  func `a ledger of another version is refused with its version`(
-    version: Int64, word: String
-  ) throws {
+  func `another version's ledger is refused with its version`(version: Int64, word: String) throws {
     let directory = TemporaryDirectory("ledger")
     let path = directory.file("state.sqlite")
     try LedgerDatabase(path: path).close()
     let raw = try Connection(path)
     try raw.execute("PRAGMA user_version = \(version)")
     let error = #expect(throws: LedgerError.self) { try LedgerDatabase(path: path) }
-    #expect(
-      error == .unsupportedVersion(path: path, found: version, known: LedgerSchema.version))
+    #expect(error == .unsupportedVersion(path: path, found: version, known: LedgerSchema.version))
     #expect(error?.description.contains("\(word) attache") == true)
     #expect(try raw.integer("PRAGMA user_version") == version)
     raw.close()

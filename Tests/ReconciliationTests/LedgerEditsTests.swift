@@ -1,12 +1,14 @@
-import JSON
 import Ledger
-import Reconciliation
 import SQLite
 import Testing
 
 /// The ledger's queries about edits: which wait for which, which record they are of, and what
 /// devices may install over.
 struct LedgerEditsTests {
+  private let fixture: F
+
+  init() throws { fixture = try F() }
+
   private typealias F = LedgerFixture
   private static let snapshot = "005000000000001AAA"
   private static let others = "others"
@@ -38,7 +40,6 @@ struct LedgerEditsTests {
   // MARK: single edits
 
   @Test func `an edit is alone until another edit of its record arrives`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(
       return: returned("a"),
@@ -63,7 +64,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `an edit of a record that attache wrote to is not alone`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     let run = try begin(state)
@@ -80,10 +80,8 @@ struct LedgerEditsTests {
   // MARK: waiting edits
 
   @Test func `an edit waits for an earlier edit of its device's row`() throws {
-    let fixture = try F()
     let state = fixture.state
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
     // Another device's edit of the record is not a predecessor.
@@ -95,7 +93,6 @@ struct LedgerEditsTests {
   func `an edit waits for one of another soup that is not attempted`(
     _ verdict: Verdict, _ waits: Bool
   ) throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(return: returned("a"), edits: [other(7, date: 5)])
     let run = try begin(state)
@@ -109,7 +106,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a resumed run processes waiting edits again, but no closed ones`() throws {
-    let fixture = try F()
     let state = fixture.state
     _ = try state.record(
       return: returned("a"),
@@ -126,10 +122,8 @@ struct LedgerEditsTests {
   }
 
   @Test func `a retried edit is undecided, whatever it was before`() throws {
-    let fixture = try F()
     let state = fixture.state
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     let run = try begin(state)
     func verdict() throws -> Verdict? {
       try #require(try state.claims(recordID: F.accountID, formerID: nil).first).verdict
@@ -143,7 +137,6 @@ struct LedgerEditsTests {
   // MARK: records
 
   @Test func `a row created at another time is another record`() throws {
-    let fixture = try F()
     let state = fixture.state
     func make(_ sha: String, created: Int64) throws {
       _ = try state.record(
@@ -156,36 +149,29 @@ struct LedgerEditsTests {
     // When it has an ID, the row and its time show which of them it is.
     var sent = F.update(101, id: "001000000000007AAA", date: 900, name: "sent")
     sent.created = 501
-    _ = try state.record(
-      return: F.returned("c", install: "b", handback: 2), edits: [sent])
+    _ = try state.record(return: F.returned("c", install: "b", handback: 2), edits: [sent])
     let creation = try #require(try edit(state, 3).creation)
     #expect(creation.id == 2)
     #expect(creation.deviceRecordID == "001000000000007AAA")
     #expect(try state.isClaimed(recordID: "001000000000007AAA"))
     sent.created = 502
     sent.lastModified += 1
-    _ = try state.record(
-      return: F.returned("d", install: "d", handback: 1), edits: [sent])
+    _ = try state.record(return: F.returned("d", install: "d", handback: 1), edits: [sent])
     #expect(try edit(state, 4).creation == nil)
   }
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
-  func `a record that its device's own sync created too is reported once`(_ deviceID: String) throws
-  {
-    let fixture = try F()
+  func `a record that its device's sync created too is reported once`(_ deviceID: String) throws {
     let state = fixture.state
     let ours = "001000000000007AAA"
     _ = try state.record(
       return: returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "x")])
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     try raw.run("UPDATE creation SET record_id = \(ours)")
-    let clean = CleanRow(
-      row: F.row(101), created: 500, lastModified: 600, serverID: deviceID)
-    let second = try state.record(
-      return: returned("b", handback: 2), edits: [], witnesses: [clean])
+    let clean = CleanRow(row: F.row(101), created: 500, lastModified: 600, serverID: deviceID)
+    let second = try state.record(return: returned("b", handback: 2), edits: [], witnesses: [clean])
     #expect(second.new == (deviceID == ours ? 0 : 1))
-    let third = try state.record(
-      return: returned("c", handback: 3), edits: [], witnesses: [clean])
+    let third = try state.record(return: returned("c", handback: 3), edits: [], witnesses: [clean])
     #expect(third.new == 0)
     let synced = try state.editStates().count { $0.state == "open" }
     #expect(synced == (deviceID == ours ? 0 : 1))
@@ -193,7 +179,6 @@ struct LedgerEditsTests {
   }
 
   @Test func `a duplicate is reported although its device resolved the edit showing it`() throws {
-    let fixture = try F()
     let state = fixture.state
     let (ours, theirs) = ("001000000000007AAA", "001000000000008AAA")
     _ = try state.record(
@@ -207,8 +192,7 @@ struct LedgerEditsTests {
     _ = try state.record(return: returned("b", handback: 2), edits: [sent])
     // Before a run processes that edit, the device sends it by itself.
     let clean = CleanRow(row: F.row(101), created: 500, lastModified: 700, serverID: theirs)
-    let third = try state.record(
-      return: returned("c", handback: 3), edits: [], witnesses: [clean])
+    let third = try state.record(return: returned("c", handback: 3), edits: [], witnesses: [clean])
     #expect(third.new == 1)
     #expect(try edit(state, 3).creation?.isTwice == true)
   }
@@ -220,11 +204,9 @@ struct LedgerEditsTests {
   }
 
   @Test func `a device may install over its resolved edits`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     #expect(try includes(state).isEmpty)
     // Open edits of another installation do not matter to this one.
     _ = try state.record(
@@ -241,11 +223,9 @@ struct LedgerEditsTests {
   }
 
   @Test func `a replaced edit is resolved when its replacement is`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     _ = try state.record(
       return: returned("b", handback: 2), edits: [F.update(1, date: 6, name: "y")])
     #expect(try fixture.verdicts() == ["closed superseded", "open -"])
@@ -255,15 +235,13 @@ struct LedgerEditsTests {
   }
 
   @Test func `a later return supersedes the earlier ones of its soups`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
     _ = try state.record(
       return: returned("a"), edits: [F.create(101, local: "local_1", date: 5, name: "x")])
     // It needs review, and no return closes it.
     try state.settle(1, run: run, Settlement(.duplicateCreated))
-    _ = try state.record(
-      return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
+    _ = try state.record(return: F.returned("b", install: "A", handback: 2, totals: [:]), edits: [])
     #expect(try includes(state).isEmpty)
     _ = try state.record(return: returned("c", handback: 3), edits: [])
     #expect(try includes(state) == ["A 3"])
@@ -273,7 +251,6 @@ struct LedgerEditsTests {
 
   @Test(arguments: [Verdict.conflict, .updated])
   func `an element with reordered members is the same edit`(_ verdict: Verdict) throws {
-    let fixture = try F()
     let state = fixture.state
     var edit = F.update(1, date: 5, name: "x")
     edit.element = Array(#"{"Id":"001000000000001AAA","Name":"x","Phone":{"a":1,"b":2}}"#.utf8)
@@ -288,11 +265,9 @@ struct LedgerEditsTests {
   }
 
   @Test func `a return's run and parts are recorded with it`() throws {
-    let fixture = try F()
     let state = fixture.state
     let run = try begin(state)
-    _ = try state.record(
-      return: returned("a"), edits: [F.update(1, date: 5, name: "x")], run: run)
+    _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")], run: run)
     #expect(try state.hasFound(.returnAccepted, "a", run: run))
     let found = try #require(try state.findings("f.run_id = \(run)").first)
     #expect(found.detail["edits"] == 1)

@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import Reconciliation
 import TestSupport
 
 /// A ledger in its own directory, with shortcuts for recording returns.
@@ -46,8 +45,7 @@ struct LedgerFixture {
     Edit(
       row: row(entry), created: 10, lastModified: date,
       element: element(["Id": .string(id), "Name": .string(name), "__local__": true]),
-      operation: .update,
-      sobject: "Account", serverID: id, modificationDate: modified)
+      operation: .update, sobject: "Account", serverID: id, modificationDate: modified)
   }
 
   static func create(

@@ -1,6 +1,5 @@
-import JSON
 import Ledger
-import Reconciliation
+import Reports
 import Testing
 
 /// The cost of a return must not grow with other returns or earlier runs.
@@ -8,9 +7,7 @@ struct LedgerGrowthTests {
   private static let edits = 20
 
   /// Returns a device's edits and new records, then returns them again after a run.
-  private func handBack(
-    _ fixture: LedgerFixture, user: Int, handback: Int64
-  ) throws {
+  private func handBack(_ fixture: LedgerFixture, user: Int, handback: Int64) throws {
     let snapshot = "005000000000\(1000 + user)AAA"
     var row = LedgerFixture.returned(
       "sha-\(user)-\(handback)", install: "phone", handback: handback, stamp: "stamp-\(user)")

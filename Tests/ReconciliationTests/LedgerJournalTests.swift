@@ -1,5 +1,4 @@
 import JSON
-import Ledger
 import LocalOrg
 import MobileSync
 import Reconciliation
@@ -9,6 +8,10 @@ import Testing
 
 /// How a pipeline's sync up handles the org's answers.
 struct LedgerJournalTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   /// An account that Ada edits, and another user's change of it right before requests of a kind.
   private func day(
     _ fields: JSONObject, before kind: RequestKind, times: Int = 1,
@@ -55,10 +58,7 @@ struct LedgerJournalTests {
 
   // MARK: several sync ups
 
-  @Test func `an edit that is refused for one sync up is sent by another only in full`()
-    async throws
-  {
-    let day = try FieldDay()
+  @Test func `an edit refused for one sync up is sent by another only in full`() async throws {
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("contacts", ["LastName"]),
       FieldDay.rule("accounts", ["Name"]),
@@ -74,7 +74,6 @@ struct LedgerJournalTests {
   }
 
   @Test func `an edit refused to every sync up fails after one try each`() async throws {
-    let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"]), FieldDay.rule("accounts", ["Name"]),
     ]
@@ -90,7 +89,6 @@ struct LedgerJournalTests {
   // MARK: recorded state
 
   @Test func `the request of a blocked child is discarded`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_p", ["Phone": "no name"]),
       day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
@@ -100,7 +98,6 @@ struct LedgerJournalTests {
   }
 
   @Test func `a create is read back with the run's other writes`() async throws {
-    let day = try FieldDay()
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
     #expect(try day.state.unreadOperations(since: 0).isEmpty)
@@ -124,7 +121,6 @@ struct LedgerJournalTests {
   // MARK: end
 
   @Test func `no request is prepared after the run's deadline`() async throws {
-    let day = try FieldDay()
     day.options.deadline = Clock.monotonicNanoseconds()
     let reconciler = day.reconciler()
     let access = try #require(try await reconciler.integration())
@@ -142,7 +138,6 @@ struct LedgerJournalTests {
       _ status: Int, _ verdicts: String, _ goesOn: Bool
     ) async throws
   {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(

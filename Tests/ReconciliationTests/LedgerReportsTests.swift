@@ -1,6 +1,5 @@
-import JSON
 import Ledger
-import Reconciliation
+import Reports
 import SQLite
 import Testing
 
@@ -167,8 +166,7 @@ struct LedgerReportsTests {
     let row = OperationRow(
       editID: 1, action: .update, sender: "ada@example.com", sobject: "Account",
       recordID: F.accountID, payload: ["Name": "x"], expected: Settlement(.updated))
-    return try #require(
-      try state.plan([([row], "005000000000001AAA")], run: run).first?.first)
+    return try #require(try state.plan([([row], "005000000000001AAA")], run: run).first?.first)
   }
 
   @Test func `a completed write is known as unread until it is read back`() throws {

@@ -1,5 +1,4 @@
 import Ledger
-import Reconciliation
 import Testing
 
 struct LineageRuleTests {
@@ -24,124 +23,114 @@ struct LineageRuleTests {
     let known: [ReturnFacts]
     let expected: LineageRule.Choice
     var testDescription: String { name }
+
+    init(
+      _ name: String, _ candidate: ReturnFacts, after known: [ReturnFacts],
+      _ expected: LineageRule.Choice
+    ) {
+      (self.name, self.candidate, self.known, self.expected) = (name, candidate, known, expected)
+    }
   }
 
   static let cases: [Case] = [
+    Case("the first return", facts(nil, "A", 1, [1: (5, "x")]), after: [], .new),
     Case(
-      name: "the first return", candidate: facts(nil, "A", 1, [1: (5, "x")]), known: [],
-      expected: .new),
+      "the same install continues", facts(nil, "A", 2, [1: (9, "y")]),
+      after: [facts(1, "A", 1, [1: (5, "x")])], .known(1)),
     Case(
-      name: "the same install continues", candidate: facts(nil, "A", 2, [1: (9, "y")]),
-      known: [facts(1, "A", 1, [1: (5, "x")])], expected: .known(1)),
+      "another install is another device", facts(nil, "B", 1, [1: (5, "x")]),
+      after: [facts(1, "A", 1, [1: (5, "x")])], .new),
     Case(
-      name: "another install is another device", candidate: facts(nil, "B", 1, [1: (5, "x")]),
-      known: [facts(1, "A", 1, [1: (5, "x")])], expected: .new),
+      "an earlier return that arrives later", facts(nil, "A", 1, [1: (5, "x")]),
+      after: [facts(1, "A", 2, [1: (9, "y")])], .known(1)),
     Case(
-      name: "an earlier return that arrives later", candidate: facts(nil, "A", 1, [1: (5, "x")]),
-      known: [facts(1, "A", 2, [1: (9, "y")])], expected: .known(1)),
+      "an earlier return whose row is clean in the later one", facts(nil, "A", 1, [1: (5, "x")]),
+      after: [facts(1, "A", 2, [2: (9, "y")], clean: [1: 5])], .known(1)),
     Case(
-      name: "an earlier return whose row is clean in the later one",
-      candidate: facts(nil, "A", 1, [1: (5, "x")]),
-      known: [facts(1, "A", 2, [2: (9, "y")], clean: [1: 5])], expected: .known(1)),
+      "a lower number with a row that no later one holds forks", facts(nil, "A", 2, [3: (12, "n")]),
+      after: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")])], .fork(of: 1, at: 2)
+    ),
     Case(
-      name: "a lower number with a row that no later one holds forks",
-      candidate: facts(nil, "A", 2, [3: (12, "n")]),
-      known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")])],
-      expected: .fork(of: 1, at: 2)),
+      "a lower number with a row that was changed after the later one forks",
+      facts(nil, "A", 2, [1: (12, "n")]), after: [facts(1, "A", 3, [1: (9, "y")])],
+      .fork(of: 1, at: 2)),
     Case(
-      name: "a lower number with a row that was changed after the later one forks",
-      candidate: facts(nil, "A", 2, [1: (12, "n")]),
-      known: [facts(1, "A", 3, [1: (9, "y")])], expected: .fork(of: 1, at: 2)),
-    Case(
-      name: "a restored phone continues with known numbers",
-      candidate: facts(nil, "A", 3, [3: (14, "n2")]),
-      known: [
+      "a restored phone continues with known numbers", facts(nil, "A", 3, [3: (14, "n2")]),
+      after: [
         facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")]),
         facts(2, "A", 2, [3: (12, "n")]),
-      ], expected: .known(2)),
+      ], .known(2)),
     Case(
-      name: "a restored phone also continues its edits from before the backup",
-      candidate: facts(nil, "A", 3, [1: (5, "x"), 3: (14, "n2")]),
-      known: [
+      "a restored phone also continues its edits from before the backup",
+      facts(nil, "A", 3, [1: (5, "x"), 3: (14, "n2")]),
+      after: [
         facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (5, "x"), 2: (9, "y")]),
         facts(2, "A", 2, [1: (5, "x"), 3: (12, "n")]),
-      ], expected: .known(2)),
+      ], .known(2)),
     Case(
-      name: "a phone continues from its last return",
-      candidate: facts(nil, "A", 4, [1: (6, "z"), 3: (14, "n2")]),
-      known: [
+      "a phone continues from its last return", facts(nil, "A", 4, [1: (6, "z"), 3: (14, "n2")]),
+      after: [
         facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 3, [1: (9, "y")]),
         facts(2, "A", 2, [3: (12, "n")]),
-      ], expected: .known(2)),
+      ], .known(2)),
     Case(
-      name: "one return with two contents forks",
-      candidate: facts(nil, "A", 2, [1: (9, "y")]),
-      known: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 2, [1: (8, "z")])],
-      expected: .fork(of: 1, at: 2)),
+      "one return with two contents forks", facts(nil, "A", 2, [1: (9, "y")]),
+      after: [facts(1, "A", 1, [1: (5, "x")]), facts(1, "A", 2, [1: (8, "z")])], .fork(of: 1, at: 2)
+    ),
     Case(
-      name: "one return with the same content twice does not fork",
-      candidate: facts(nil, "A", 2, [1: (9, "y")]), known: [facts(1, "A", 2, [1: (9, "y")])],
-      expected: .known(1)),
+      "one return with the same content twice does not fork", facts(nil, "A", 2, [1: (9, "y")]),
+      after: [facts(1, "A", 2, [1: (9, "y")])], .known(1)),
     Case(
-      name: "after a fork the evidence shows which side continues",
-      candidate: facts(nil, "A", 3, [1: (9, "y"), 2: (10, "n")]),
-      known: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])],
-      expected: .known(2)),
+      "after a fork the evidence shows which side continues",
+      facts(nil, "A", 3, [1: (9, "y"), 2: (10, "n")]),
+      after: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])], .known(2)),
     Case(
-      name: "after a fork no evidence is one more device",
-      candidate: facts(nil, "A", 3, [1: (10, "n")]),
-      known: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])],
-      expected: .new),
+      "after a fork no evidence is one more device", facts(nil, "A", 3, [1: (10, "n")]),
+      after: [facts(1, "A", 2, [1: (8, "z")]), facts(2, "A", 2, [1: (9, "y")])], .new),
     Case(
-      name: "a later edit of a row continues either side of a fork, one of which returned no edit",
-      candidate: facts(nil, "A", 2, [1: (9, "y")]),
-      known: [facts(1, "A", 1, [1: (5, "x")]), facts(2, "A", 1, [:])], expected: .new),
+      "a later edit of a row continues either side of a fork, one of which returned no edit",
+      facts(nil, "A", 2, [1: (9, "y")]),
+      after: [facts(1, "A", 1, [1: (5, "x")]), facts(2, "A", 1, [:])], .new),
     Case(
-      name: "an unchanged edit continues the side of a fork that has it",
-      candidate: facts(nil, "A", 2, [1: (5, "x"), 2: (9, "y")]),
-      known: [facts(1, "A", 1, [1: (5, "x")]), facts(2, "A", 1, [:])], expected: .known(1)),
+      "an unchanged edit continues the side of a fork that has it",
+      facts(nil, "A", 2, [1: (5, "x"), 2: (9, "y")]),
+      after: [facts(1, "A", 1, [1: (5, "x")]), facts(2, "A", 1, [:])], .known(1)),
     Case(
-      name: "without install, one edit unchanged and none gone is one device",
-      candidate: facts([1: (5, "x"), 2: (9, "y")]), known: [facts(1, [1: (5, "x")])],
-      expected: .known(1)),
+      "without install, one edit unchanged and none gone is one device",
+      facts([1: (5, "x"), 2: (9, "y")]), after: [facts(1, [1: (5, "x")])], .known(1)),
     Case(
-      name: "a clean row is evidence too",
-      candidate: facts([2: (9, "y")], clean: [1: 5]), known: [facts(1, [1: (5, "x")])],
-      expected: .known(1)),
+      "a clean row is evidence too", facts([2: (9, "y")], clean: [1: 5]),
+      after: [facts(1, [1: (5, "x")])], .known(1)),
     Case(
-      name: "nothing unchanged is two devices",
-      candidate: facts([1: (6, "x")]), known: [facts(1, [1: (5, "x")])], expected: .new),
+      "nothing unchanged is two devices", facts([1: (6, "x")]), after: [facts(1, [1: (5, "x")])],
+      .new),
     Case(
-      name: "one edit earlier and one later is two devices",
-      candidate: facts([1: (5, "x"), 2: (3, "y"), 3: (9, "n")]),
-      known: [facts(1, [1: (5, "x"), 2: (4, "z"), 3: (8, "m")])], expected: .new),
+      "one edit earlier and one later is two devices",
+      facts([1: (5, "x"), 2: (3, "y"), 3: (9, "n")]),
+      after: [facts(1, [1: (5, "x"), 2: (4, "z"), 3: (8, "m")])], .new),
     Case(
-      name: "one edit gone and another new is two devices",
-      candidate: facts([1: (5, "x"), 3: (9, "n")]),
-      known: [facts(1, [1: (5, "x"), 2: (4, "z")])], expected: .new),
+      "one edit gone and another new is two devices", facts([1: (5, "x"), 3: (9, "n")]),
+      after: [facts(1, [1: (5, "x"), 2: (4, "z")])], .new),
     Case(
-      name: "the earlier state of one device that comes later",
-      candidate: facts([1: (5, "x")]), known: [facts(1, [1: (5, "x"), 2: (6, "y")])],
-      expected: .known(1)),
+      "the earlier state of one device that comes later", facts([1: (5, "x")]),
+      after: [facts(1, [1: (5, "x"), 2: (6, "y")])], .known(1)),
     Case(
-      name: "of returns without a number the last to arrive is continued",
-      candidate: facts(nil, "A", nil, [1: (9, "y")]),
-      known: [
+      "of returns without a number the last to arrive is continued",
+      facts(nil, "A", nil, [1: (9, "y")]),
+      after: [
         facts(1, "A", nil, [1: (5, "x")]), facts(1, "A", nil, [1: (9, "y")]),
         facts(2, "A", nil, [2: (6, "z")]),
-      ], expected: .known(1)),
+      ], .known(1)),
     Case(
-      name: "evidence of two lineages is evidence of none",
-      candidate: facts([1: (5, "x"), 2: (6, "y")]),
-      known: [facts(1, [1: (5, "x")]), facts(2, [2: (6, "y")])], expected: .new),
+      "evidence of two lineages is evidence of none", facts([1: (5, "x"), 2: (6, "y")]),
+      after: [facts(1, [1: (5, "x")]), facts(2, [2: (6, "y")])], .new),
     Case(
-      name: "evidence of one return is none where another of its lineage speaks against it",
-      candidate: facts([1: (5, "x"), 3: (7, "n")]),
-      known: [facts(1, [1: (5, "x")]), facts(1, [1: (5, "x"), 2: (6, "y")])], expected: .new),
+      "evidence of one return is none where another of its lineage speaks against it",
+      facts([1: (5, "x"), 3: (7, "n")]),
+      after: [facts(1, [1: (5, "x")]), facts(1, [1: (5, "x"), 2: (6, "y")])], .new),
     Case(
-      name: "an app that names no install is not one that does",
-      candidate: facts([1: (5, "x")]), known: [facts(1, "A", nil, [1: (5, "x")])],
-      expected: .new),
+      "an app that names no install is not one that does", facts([1: (5, "x")]),
+      after: [facts(1, "A", nil, [1: (5, "x")])], .new),
   ]
 
   private static func facts(_ edits: [Int64: (Int64, String)], clean: [Int64: Int64] = [:])

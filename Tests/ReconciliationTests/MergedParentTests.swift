@@ -1,6 +1,6 @@
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Testing
 
 /// Edits that refer to a record that was merged into another one.

@@ -1,25 +1,25 @@
 import HTTP
-import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Testing
 
 /// An edit is written once, to the right record, as the right user.
 struct OneWriteTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   private static let noID = ServerResponse.json(200, #"[{"success":true,"errors":[]}]"#)
 
   @Test func `a create whose answer has no record ID is looked up`() async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .respond(Self.noID))
-    #expect(day.verdicts(try await day.run()) == "created 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
   }
 
   @Test func `an update answered with another record's ID is detected`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let other = try day.make("Account", ["Name": "Other"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -30,7 +30,6 @@ struct OneWriteTests {
   }
 
   @Test func `an org that loses every answer leaves an update unconfirmed`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     day.server.faults.add(.writes, nth: 1, times: 6, .drop(afterCommit: false))
@@ -65,58 +64,46 @@ struct OneWriteTests {
   }
 
   @Test func `edits of a user unknown to the ledger are not attempted`() async throws {
-    let day = try FieldDay()
     let (_, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], user: day.admin) == "not attempted 1")
     #expect(day.writes.isEmpty)
   }
 
   @Test func `edits are not attempted if another user now has the user's name`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.state.save(
-      SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
+    try day.state.save(SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(
       try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "not attempted 1")
     #expect(day.writes.isEmpty)
   }
 
   @Test func `text that looks like a local ID is text`() async throws {
-    let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "local_heroes"])])
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'local_heroes'") == 1)
   }
 
   @Test func `another user's write right after ours causes no later conflict`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
-    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
     // The second retrieve reads back the written records.
-    let admin = day.admin
-    day.server.faults.add(
-      .kind(.retrieve), nth: 2, times: 1,
-      .mutate { org in _ = org.update("Account", id: id, ["Industry": "Energy"], as: admin) })
-    #expect(day.verdicts(try await day.run()) == "updated 1")
+    day.server.faults.add(.kind(.retrieve), nth: 2, times: 1, .update(id, ["Industry": "Energy"]))
+    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
     try day.handBack([try day.edited(account: id, ["Phone": "3"])], stamp: "next generation")
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
 
   @Test func `an interrupted run accounts for every edit`() async throws {
-    let day = try FieldDay()
     day.options.conditionalUpdates = false
     day.options.pause = { _ in throw CancellationError() }
     let ids = try ["One", "Two"].map {
       try day.make("Account", ["Name": .string($0), "Phone": "1"])
     }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     let locked = #"""
       {"success":false,"errors":[{"statusCode":"UNABLE_TO_LOCK_ROW","message":"m","fields":[]}]}
       """#
     let done = #"{"id":"\#(ids[0])","success":true,"errors":[]}"#
-    day.server.faults.add(
-      .writes, nth: 1, times: 1, .respond(.json(200, "[\(done),\(locked)]")))
+    day.server.faults.add(.writes, nth: 1, times: 1, .respond(.json(200, "[\(done),\(locked)]")))
     await #expect(throws: CancellationError.self) { try await day.run() }
     let run = try #require(try day.state.runs(limit: 1).first)
     let model = try ReportModel(state: day.state, run: run.id, called: "demo")

@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import LocalOrg
 import MobileSync
 import Reconciliation
 import Testing
@@ -32,9 +30,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [MergeMode.leaveIfChanged, .overwrite])
-  func `a discarded create leaves another record with its external ID`(_ mode: MergeMode)
-    async throws
-  {
+  func `a discarded create leaves another's record by external ID`(_ mode: MergeMode) async throws {
     visits(mode)
     let outcome = day.org.create(
       "Site_Visit__c", ["Name": "Own", "External_Id__c": "V-1"], as: day.ada)
@@ -129,8 +125,7 @@ struct OthersRecordsTests {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made]) == "not attempted 1")
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     day.options.maxChanges.perSnapshot = 5000
@@ -142,8 +137,7 @@ struct OthersRecordsTests {
   @Test(arguments: [true, false])
   func `a create from a backup that was already sent is not new`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     try day.handBack([], handback: 1, witnesses: [made.clean(as: id)])
     try day.change("Account", id, ["Phone": "2"])
     try day.handBack([made], install: isSamePhone ? nil : "another", handback: 1)
@@ -154,12 +148,9 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `an older copy does not recreate a record that a device has sent`(_ isSamePhone: Bool)
-    async throws
-  {
+  func `an older copy does not recreate a record already sent`(_ isSamePhone: Bool) async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     var edit = try day.edited(account: id, ["Phone": "2"])
     edit.row = made.row
     edit.created = isSamePhone ? made.created : made.created + 1
@@ -168,8 +159,7 @@ struct OthersRecordsTests {
     // An app that does not count its returns.
     #expect(try await day.verdicts([edit], install: nil) == "updated 1")
     try day.handBack([made], install: nil)
-    #expect(
-      day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
+    #expect(day.verdicts(try await day.run()) == (isSamePhone ? "superseded 1" : "created 1"))
     #expect(try day.record("Account", id)["Phone"] == "2")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == (isSamePhone ? 1 : 2))
   }
@@ -182,8 +172,7 @@ struct OthersRecordsTests {
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
     day.options.maxChanges.perSnapshot = most
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
     var edit = try day.edited(account: id, ["Phone": "2"])
     (edit.row, edit.created, edit.base) = (made.row, made.created, nil)
     edit.lastModified = made.lastModified + 5
@@ -213,11 +202,89 @@ struct OthersRecordsTests {
     try day.handBack([edit], handback: 2)
     // From a backup, the device has sent the row again, by its external ID.
     try day.handBack([], handback: isRestored ? 2 : 3, witnesses: [edit.clean(as: id)])
-    let summary = try await day.run()
-    #expect(summary.verdicts[.updated] == (isRestored ? 1 : nil))
+    #expect(try await day.run().verdicts[.updated] == (isRestored ? 1 : nil))
     #expect(try day.record("Account", id)["Phone"] == (isRestored ? "2" : "1"))
     #expect(try day.state.unsettledEdits().isEmpty)
   }
+
+  // MARK: one new row on several phones
+
+  /// An open edit of a new record as the bundle with the stamp "next" redelivers it.
+  private func redelivered(_ edit: Edit, _ number: Int64) throws -> Edit {
+    var row = edit
+    row.row.soupEntryID += 100
+    (row.created, row.lastModified) = (5000, 5000)
+    try day.state.note(carried: [
+      CarriedRow(
+        edit: number, source: ElementContent.digest(of: edit.element), stampID: "next",
+        row: row.row, mark: "run 2", lastModified: row.lastModified,
+        value: ElementContent.value(of: row.element))
+    ])
+    return row
+  }
+
+  @Test(arguments: [true, false])
+  func `a phone that has sent a new row closes no edit of another phone that has the same row`(
+    _ isRedelivered: Bool
+  ) async throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    try day.handBack([made], handback: 1)
+    let row = isRedelivered ? try redelivered(made, 1) : made
+    let (stamp, run) = isRedelivered ? ("next", "run 2") : (nil, nil)
+    let edit = try row.changed(["Phone": "3"])
+    try day.handBack([edit], install: "another", handback: 1, stamp: stamp, carriedBy: run)
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "1"], as: day.ada).id)
+    // By its own clock, the phone has sent the row after the other one was edited.
+    try day.handBack(
+      [], install: isRedelivered ? "next" : nil, handback: 2, stamp: stamp,
+      witnesses: [row.clean(at: edit.lastModified + 5, as: id)], carriedBy: run)
+    try day.org.moveClock(by: 60_000)
+    try day.change("Account", id, ["Phone": "2"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1, superseded 1")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
+  }
+
+  @Test(arguments: ["run 2", nil])
+  func `a phone that has sent a redelivered new row closes its edits from before`(_ run: String?)
+    async throws
+  {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    let edit = try made.changed(["Phone": "3"])
+    // An app that does not count its returns: both edits stay open.
+    for one in [made, edit] { try day.handBack([one]) }
+    let row = try redelivered(edit, 2)
+    let id = try #require(
+      day.org.create("Account", ["Name": "New", "Phone": "3"], as: day.ada).id)
+    try day.handBack(
+      [], install: "next", handback: 1, stamp: "next",
+      witnesses: [row.clean(as: id)], carriedBy: run)
+    try day.change("Account", id, ["Phone": "2"])
+    #expect(day.verdicts(try await day.run()) == "superseded 2")
+    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(day.writes.isEmpty)
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `without marks, a phone that has sent a new row only closes an edit of a row made on it`(
+    _ isRedelivered: Bool, isCleanFirst: Bool
+  ) throws {
+    let made = day.account("local_1", ["Name": "New", "Phone": "1"])
+    if isRedelivered { try day.handBack([made], handback: 1) }
+    let row = isRedelivered ? try redelivered(made, 1) : made
+    let edit = try row.changed(["Phone": "3"])
+    let clean = row.clean(at: edit.lastModified + 5, as: "001000000000007AAA")
+    for isClean in [isCleanFirst, !isCleanFirst] {
+      try day.handBack(
+        isClean ? [] : [edit], stamp: "next", witnesses: isClean ? [clean] : [], isMarked: false,
+        carriedBy: isRedelivered ? "run 2" : nil)
+    }
+    let last = try #require(try day.state.editStates().last)
+    #expect(last.verdict == (isRedelivered ? nil : Verdict.superseded.rawValue))
+  }
+
+  // MARK: restored devices
 
   @Test func `a restored device that skips a number closes no unknown edits`() async throws {
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
@@ -247,9 +314,7 @@ struct OthersRecordsTests {
     #expect(day.writes.isEmpty)
   }
 
-  @Test func `a new record that two devices each sent is reported as a duplicate`()
-    async throws
-  {
+  @Test func `a new record that two devices each sent is reported as a duplicate`() async throws {
     let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.account("local_1", ["Name": .string(long)])
@@ -266,9 +331,7 @@ struct OthersRecordsTests {
   }
 
   @Test(arguments: [true, false])
-  func `edits before a duplicate is decided go into the chosen record`(
-    _ takesOurs: Bool
-  ) async throws {
+  func `edits made before a decision go into the chosen record`(_ takesOurs: Bool) async throws {
     let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")

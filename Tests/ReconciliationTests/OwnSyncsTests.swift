@@ -1,9 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
-import Salesforce
 import Testing
 
 /// Writes of a device's own sync, which only the org's record shows.
@@ -31,12 +28,10 @@ struct OwnSyncsTests {
     let most = day.options.maxChanges.perSnapshot
     day.options.maxChanges.perSnapshot = 0
     #expect(try await day.verdicts([made], handback: 1) == "not attempted 1")
-    let id = try #require(
-      day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
+    let id = try #require(day.org.create("Account", ["Name": "New", "Phone": "2"], as: day.ada).id)
     let witness = made.clean(as: id)
-    try day.handBack([], handback: 2, witnesses: [witness])
     day.options.maxChanges.perSnapshot = most
-    #expect(day.verdicts(try await day.run()) == "superseded 1")
+    #expect(try await day.verdicts([], handback: 2, witnesses: [witness]) == "superseded 1")
     return (made, id)
   }
 
@@ -61,8 +56,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
     if install == nil { return }
     // The row's next edit is based on its sent values.
-    try day.handBack(
-      [try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
+    try day.handBack([try first.changed(["Phone": "4"], later: 9)], install: install, handback: 2)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "4")
   }
@@ -87,9 +81,7 @@ struct OwnSyncsTests {
   // MARK: restored values
 
   @Test(arguments: MergeMode.allCases)
-  func `a value restored after the device sent another is not unchanged`(
-    _ mode: MergeMode
-  ) async throws {
+  func `a value restored after another was sent is not unchanged`(_ mode: MergeMode) async throws {
     let day = try day(mode)
     let (id, putBack) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: [:])
     try send(day, id, ["Phone": "A"])
@@ -123,9 +115,7 @@ struct OwnSyncsTests {
     #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
   }
 
-  @Test func `a write that the pipeline sent as the user is not the device's own sync`()
-    async throws
-  {
+  @Test func `a write sent as the user is not the device's own sync`() async throws {
     let day = try day(.leaveIfChanged)
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     var other = try day.edited(account: id, [:])
@@ -151,8 +141,7 @@ struct OwnSyncsTests {
     try day.handBack([try edit.changed(["Phone": "1"])], isMarked: false)
     #expect(
       day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
-    let told = try day.details().flatMap(\.fields)
-    #expect(told.contains { $0.name == "Phone" && $0.device == "1" })
+    #expect(try day.details().flatMap(\.fields).contains { $0.name == "Phone" && $0.device == "1" })
     try day.state.decide([EditDecision(2, .device)], by: "an operator")
     if isOneRun { try day.state.decide([EditDecision(1, .server)], by: "an operator") }
     _ = try await day.run()

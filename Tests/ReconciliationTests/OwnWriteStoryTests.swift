@@ -36,8 +36,7 @@ struct OwnWriteStoryTests {
     }
     var story = OwnWriteStory(nil)
     // It arrived late, and an operator has entered another value since: one edit, written twice.
-    var late = write(
-      edit: 1, 1, sent: ["A": "mine"], entered: ["A": "typed"], row: ["A": "mine"])
+    var late = write(edit: 1, 1, sent: ["A": "mine"], entered: ["A": "typed"], row: ["A": "mine"])
     late.detail = told("issued", "mine")
     story.add(late, isSameRow: true)
     var decided = write(

@@ -11,10 +11,7 @@ import Testing
 struct OwnWritesTests {
   /// Another user changes a record after an edit of it was sent, before it is read back.
   private func comesBetween(_ day: FieldDay, _ id: String, _ fields: JSONObject) {
-    let admin = day.admin
-    day.server.faults.add(
-      .kind(.retrieve), nth: 2, times: 1,
-      .mutate { org in _ = org.update("Account", id: id, fields, as: admin) })
+    day.server.faults.add(.kind(.retrieve), nth: 2, times: 1, .update(id, fields))
   }
 
   @Test func `a field that a write did not send was not issued to its device`() async throws {
@@ -130,16 +127,14 @@ struct OwnWritesTests {
     let ada = try day.edited(account: id, ["Phone": "5"])
     _ = day.org.delete("Account", id: id, as: day.admin)
     #expect(try await day.verdicts([ada]) == "created 1")
-    let page = try day.org.query(
-      "SELECT Id FROM Account", as: day.admin, includeDeleted: false)
+    let page = try day.org.query("SELECT Id FROM Account", as: day.admin, includeDeleted: false)
     let made = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
     var ben = try day.edited(account: made, ["Phone": "6"])
     ben.modificationDate = nil
     #expect(try await day.verdicts([ben], user: day.ben) == "device conflict 1")
   }
 
-  @Test func `edits of a recreated record conflict, although they have its former ID`() async throws
-  {
+  @Test func `edits of a recreated record conflict, though they have its old ID`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"], mode: .overwrite)
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
     let ada = try day.edited(account: id, ["Phone": "5"])

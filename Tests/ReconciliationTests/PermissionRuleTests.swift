@@ -1,5 +1,4 @@
 import JSON
-import Ledger
 import Reconciliation
 import Testing
 

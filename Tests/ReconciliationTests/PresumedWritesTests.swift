@@ -1,7 +1,6 @@
-import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import Testing
 
 /// The predictions of dry runs, each compared with the run after it.
@@ -26,8 +25,7 @@ import Testing
     return plan
   }
 
-  @Test func `the child of a new record is sent with it, and no invented ID is shown`() async throws
-  {
+  @Test func `the child of a new record is sent with it, no invented ID is shown`() async throws {
     try day.handBack([
       day.account("local_1", ["Name": "New"]),
       day.contact("local_2", ["LastName": "A", "AccountId": "local_1"]),
@@ -55,8 +53,7 @@ import Testing
     ])
     let plan = try await foretold()
     #expect(plan.counts == [.failed: 2])
-    #expect(
-      Set(plan.compactMap(\.detail.code)) == ["STRING_TOO_LONG", "REQUIRED_FIELD_MISSING"])
+    #expect(Set(plan.compactMap(\.detail.code)) == ["STRING_TOO_LONG", "REQUIRED_FIELD_MISSING"])
     #expect(plan.first { $0.detail.code == "STRING_TOO_LONG" }?.detail.errorFields == ["Name"])
   }
 
@@ -80,9 +77,7 @@ import Testing
     let id = try day.make("Account", ["Name": "Own"])
     try day.org.transfer(id, to: "ada@example.com")
     try day.handBack(
-      try ["accounts", "others"].map {
-        try day.edited($0, "Account", id, [:], deleted: true)
-      })
+      try ["accounts", "others"].map { try day.edited($0, "Account", id, [:], deleted: true) })
     #expect(try await foretold().counts == [.deleted: 1, .alreadyInOrg: 1])
   }
 
@@ -91,8 +86,7 @@ import Testing
     _ isThisNight: Bool
   ) async throws {
     day.rules = [
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
+      FieldDay.rule("visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
     ]
     func visit(_ local: String) -> Edit {
       day.created("visits", "Site_Visit__c", local, ["Name": "V", "External_Id__c": "K1"])

@@ -1,14 +1,13 @@
-import HTTP
-import JSON
 import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// Rules of reconciliation that a small mistake breaks without a visible failure.
 struct ReconciliationRulesTests {
+  private let day: FieldDay
+
+  init() throws { day = try FieldDay() }
+
   @Test func `an issued element with another date is not a base`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let issued = try day.edited(account: id, [:])
     try day.change("Account", id, ["Phone": "2"])
@@ -20,7 +19,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `the last of our prior writes is the base, not the first`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     for (handback, phone) in [(Int64(1), "2"), (2, "3"), (3, "2")] {
       let later = try edit.changed(["Phone": .string(phone)], later: handback)
@@ -30,7 +28,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `edits of a deleted record conflict after it was recreated`() async throws {
-    let day = try FieldDay()
     day.options.deviceConflicts = .lastWins
     day.rules = [FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite)]
     let id = try day.make("Account", ["Name": "Deleted", "Phone": "1"])
@@ -48,30 +45,23 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
-    let day = try FieldDay()
     day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     try day.handBack([try edit.changed(["Phone": "7"], later: 10)], handback: 2)
-    let waiting = try await day.run()
-    #expect(waiting.verdicts == [.unconfirmed: 2])
+    #expect(try await day.run().verdicts == [.unconfirmed: 2])
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
     day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
   }
 
-  @Test func `a later return without the row leaves an unconfirmed edit to be resolved`()
-    async throws
-  {
-    let day = try FieldDay()
+  @Test func `a later return lacking the row leaves an unconfirmed edit to resolve`() async throws {
     day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
-    try day.handBack([edit], handback: 1)
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     #expect(try await day.verdicts([], handback: 2) == "unconfirmed 1")
     day.options.unansweredWaitSeconds = 0
     #expect(day.verdicts(try await day.run()) == "conflict 1")
@@ -80,7 +70,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a fork does not own the trunk's return of the same number`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit], handback: 2) == "updated 1")
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
@@ -92,7 +81,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `the later of two unordered states is not sent over the first`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.handBack([edit])
     #expect(try day.handBack([try edit.changed(["Phone": "3"], later: 0)]).unordered == 1)
@@ -120,14 +108,10 @@ struct ReconciliationRulesTests {
   }
 
   @Test(arguments: [(2, false), (3, true)])
-  func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool)
-    async throws
-  {
-    let day = try FieldDay()
+  func `the guard allows as many changes as its limit`(_ edits: Int, _ isHeld: Bool) async throws {
     day.options.maxChanges = .init(perSnapshot: 2)
     let ids = try (0..<edits).map { try day.make("Account", ["Name": .string("A\($0)")]) }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
     #expect(
       day.verdicts(try await day.run()) == (isHeld ? "not attempted \(edits)" : "updated \(edits)"))
   }
@@ -136,21 +120,18 @@ struct ReconciliationRulesTests {
   func `the guard allows as many deletions as its limit, by share or by number`(
     _ percent: Int, _ atLeast: Int, _ deletes: Int, _ isHeld: Bool
   ) async throws {
-    let day = try FieldDay()
     // A soup of a return has forty rows here.
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: percent, minimumDeletes: atLeast))
     let ids = try (0..<deletes).map { try day.make("Account", ["Name": .string("A\($0)")]) }
     for id in ids { try day.org.transfer(id, to: "ada@example.com") }
-    try day.handBack(
-      try ids.map { try day.edited(account: $0, [:], deleted: true) })
+    try day.handBack(try ids.map { try day.edited(account: $0, [:], deleted: true) })
     #expect(
       day.verdicts(try await day.run())
         == (isHeld ? "not attempted \(deletes)" : "deleted \(deletes)"))
   }
 
   @Test func `a child whose parent is not sent is not even planned`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Parent", "ParentId": "local_elsewhere"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
@@ -165,7 +146,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a blocked edit names the field that blocks it, in every run`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Phone": "no name"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
@@ -180,7 +160,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `the guard counts the deletions of each soup separately`() async throws {
-    let day = try FieldDay()
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 1))
     let account = try day.make("Account", ["Name": "A"])
@@ -194,10 +173,8 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `a record and its parent are deleted, the record first`() async throws {
-    let day = try FieldDay()
     let parent = try day.make("Account", ["Name": "Parent"])
-    let child = try day.make(
-      "Contact", ["LastName": "Child", "AccountId": .string(parent)])
+    let child = try day.make("Contact", ["LastName": "Child", "AccountId": .string(parent)])
     for id in [parent, child] { try day.org.transfer(id, to: "ada@example.com") }
     try day.handBack([
       try day.edited(account: parent, [:], deleted: true),
@@ -214,8 +191,7 @@ struct ReconciliationRulesTests {
     let edit = try day.edited(contact: child, ["AccountId": .string(parent)])
     _ = day.org.delete("Account", id: parent, as: day.admin)
     #expect(try await day.verdicts([edit]) == "failed 1")
-    let detail = try #require(try day.details().first)
-    #expect(detail.errorFields == ["AccountId"])
+    #expect(try #require(try day.details().first).errorFields == ["AccountId"])
     #expect(day.writes.count == 1)
     #expect(try day.count("SELECT Id FROM Contact WHERE LastName = 'Child'") == 1)
   }
@@ -254,7 +230,6 @@ struct ReconciliationRulesTests {
   }
 
   @Test func `each soup's deletions are checked separately by the guard`() async throws {
-    let day = try FieldDay()
     day.options.maxChanges = .init(
       perSnapshot: 100, deletes: .init(maxDeletesPercent: 1, minimumDeletes: 2))
     let edits = try ["Account", "Contact"].flatMap { object in

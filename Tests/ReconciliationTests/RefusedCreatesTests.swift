@@ -1,7 +1,5 @@
 import JSON
 import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// A new record that the org refuses, for example by a duplicate rule, and records that refer to
@@ -18,9 +16,8 @@ struct RefusedCreatesTests {
       day.account("local_1", ["Name": "Acme", "Phone": "1"]),
       day.contact("local_2", ["LastName": "Keel", "AccountId": "local_1"]),
     ]
-    try day.handBack(family, handback: 1)
     day.server.faults.add(.writes, times: 1, .refusePart(0, code: "DUPLICATES_DETECTED"))
-    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(try await day.verdicts(family, handback: 1) == "blocked 1, failed 1")
   }
 
   private func decide(_ edit: Int64, _ decision: Decision) throws {

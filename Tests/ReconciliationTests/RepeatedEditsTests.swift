@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import Reconciliation
 import Testing
 
 /// Edits that are returned again, unchanged or with the same values, and edits that arrive late.
@@ -11,9 +9,7 @@ struct RepeatedEditsTests {
     return (id, edit)
   }
 
-  @Test func `a resolved edit that is returned again is superseded by itself, in any case`()
-    async throws
-  {
+  @Test func `a resolved edit returned again is superseded by itself, always`() async throws {
     let day = try FieldDay()
     let (id, edit) = try await sent(day)
     try day.change("Account", id, ["Phone": "office"])

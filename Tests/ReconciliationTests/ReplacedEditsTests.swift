@@ -1,8 +1,5 @@
-import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// What replaces an edit, with and without return counters; and rows of several soups.
@@ -11,14 +8,12 @@ struct ReplacedEditsTests {
   /// run.
   private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
-    try day.handBack([edit], handback: handback)
     day.server.faults.add(.writes, nth: 1, times: 2, .drop(afterCommit: false))
-    #expect(day.verdicts(try await day.run()) == "unconfirmed 1")
+    #expect(try await day.verdicts([edit], handback: handback) == "unconfirmed 1")
     return (id, edit)
   }
 
-  @Test func `an unconfirmed edit that never arrived yields to its device's next one`() async throws
-  {
+  @Test func `an unconfirmed edit that never arrived yields to the next one`() async throws {
     let day = try FieldDay()
     let (id, edit) = try await doubtful(day, handback: 1)
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
@@ -84,9 +79,7 @@ struct ReplacedEditsTests {
     return day
   }
 
-  @Test func `an edit in one soup after reading another soup's write does not conflict`()
-    async throws
-  {
+  @Test func `an edit in one soup after reading another's write does not conflict`() async throws {
     let day = try soups()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     #expect(try await day.verdicts([edit]) == "updated 1")

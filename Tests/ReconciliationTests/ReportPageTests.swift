@@ -1,7 +1,6 @@
 import Foundation
-import JSON
 import Ledger
-import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing
@@ -165,8 +164,7 @@ struct ReportPageTests {
     await browser.close()
   }
 
-  @Test func `100,000 edits open in under two seconds and are searched in under 0.3`() async throws
-  {
+  @Test func `100,000 edits open within two seconds and are searched in 0.3`() async throws {
     let path = try write(try await large(100_000))
     let browser = try Browser()
     let seconds = try await browser.open(path)
@@ -247,8 +245,7 @@ struct ReportPageTests {
     let output = Pipe()
     program.standardOutput = output
     try program.run()
-    let text = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     program.waitUntilExit()
     return text.split(separator: "\u{0C}").map { page in
       page.split(separator: "\n").map(String.init).filter { !letters($0).isEmpty }

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
+import Reports
 import System
 import TestSupport
 import Testing
@@ -79,14 +79,11 @@ struct ReportTests {
   @Test func `the same run produces the same bytes`() async throws {
     let day = try await Self.day()
     for format in ReportFormats.all {
-      #expect(
-        try Self.files(format, Self.model(day)) == Self.files(format, Self.model(day)))
+      #expect(try Self.files(format, Self.model(day)) == Self.files(format, Self.model(day)))
     }
   }
 
-  @Test func `record data never becomes markup, a formula or a change of text direction`()
-    async throws
-  {
+  @Test func `data never becomes markup, a formula or a change of text direction`() async throws {
     let model = try Self.model(try await Self.day())
     let page = try Self.text(HTMLReport.self, model)
     #expect(page.contains("Acme &lt;b&gt;Bold&lt;/b&gt;"))
@@ -118,8 +115,7 @@ struct ReportTests {
     }
   }
 
-  @Test func `a conflict has its three values, and edits outside the list are listed`() async throws
-  {
+  @Test func `a conflict has three values, and edits outside the list are listed`() async throws {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     #expect(page.contains(#"<td data-label="Issued">1</td>"#))
     #expect(page.contains(#"<td data-label="Device" class="changed">=cmd()</td>"#))
@@ -192,9 +188,7 @@ struct ReportTests {
     let records = (first["records"]?.array ?? []) + (second["stillOpen"]?.array ?? [])
     let seen = Set(records.flatMap { $0.object?.names ?? [] })
     // Members that need a lost answer, a decision, a masked field, an interrupted run or no base.
-    let elsewhere: Set = [
-      "candidates", "decision", "kept", "noBase", "otherId", "run", "link",
-    ]
+    let elsewhere: Set = ["candidates", "decision", "kept", "noBase", "otherId", "run", "link"]
     let known = Set(schema.root["$defs"]?["record"]?["properties"]?.object?.names ?? [])
     #expect(known.subtracting(seen).subtracting(elsewhere) == [])
   }
@@ -219,9 +213,7 @@ struct ReportTests {
     )
   }
 
-  @Test func `the user who changed a record in the org is named once a run has read the name`()
-    async throws
-  {
+  @Test func `the user who changed a record is named once a run has the name`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
     let unnamed = try day.state.unnamedPeople(run: run.id)
@@ -321,8 +313,7 @@ struct ReportTests {
       try #require(ReportValues.file(of: .string(long + "2")))
     )
     let fields = try JSONValue(parsing: try text("report.json"))["records"]?[0]?["fields"]
-    #expect(
-      fields?[0]?["files"] == ["device": .string(device), "server": .string(server)])
+    #expect(fields?[0]?["files"] == ["device": .string(device), "server": .string(server)])
     #expect(fields?[0]?["device"] == nil && fields?[0]?["base"] == "short")
     #expect(fields?[1]?["masked"] == true && fields?[1]?["files"] == nil)
     #expect(try text("report.html").contains("<a href=\"\(device)\">"))

@@ -1,5 +1,5 @@
 import LocalOrg
-import Reconciliation
+import Reports
 import System
 import Testing
 
@@ -67,8 +67,7 @@ struct RequestAttemptsTests {
 
   @Test func `a request sent in halves leaves nothing unconfirmed`() async throws {
     let day = try day(2)
-    day.server.faults.add(
-      .kind(.collectionUpdate), nth: 1, .status(400, code: "JSON_PARSER_ERROR"))
+    day.server.faults.add(.kind(.collectionUpdate), nth: 1, .status(400, code: "JSON_PARSER_ERROR"))
     #expect(day.verdicts(try await day.run()) == "updated 2")
     let searches = day.server.log.count
     #expect(day.verdicts(try await day.run()) == "")

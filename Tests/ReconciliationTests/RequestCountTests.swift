@@ -1,9 +1,5 @@
-import Foundation
-import JSON
 import Ledger
 import LocalOrg
-import MobileSync
-import Reconciliation
 import TestSupport
 import Testing
 
@@ -14,8 +10,7 @@ struct RequestCountTests {
   init() throws { day = try FieldDay() }
 
   private func user(_ name: String) throws -> OrgUser {
-    try day.org.addUser(
-      name + "@example.com", lastName: name, profile: "Field Technician")
+    try day.org.addUser(name + "@example.com", lastName: name, profile: "Field Technician")
   }
 
   @Test func `updates cost their conditional writes, two reads, and a describe`() async throws {
@@ -61,8 +56,7 @@ struct RequestCountTests {
     var edits: [Edit] = []
     for round in 0..<3 {
       for type in types {
-        edits.append(
-          day.created("things", type, "local_\(round)_\(type)", ["Description": "x"]))
+        edits.append(day.created("things", type, "local_\(round)_\(type)", ["Description": "x"]))
       }
     }
     try day.handBack(edits)

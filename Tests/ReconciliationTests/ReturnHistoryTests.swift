@@ -1,5 +1,4 @@
 import Ledger
-import Reconciliation
 import TestSupport
 import Testing
 
@@ -16,9 +15,7 @@ struct ReturnHistoryTests {
     let created: [Int64: Int64]
   }
 
-  private static func lives(
-    _ devices: Int, _ numbers: inout HistoryRandom
-  ) -> [Handback] {
+  private static func lives(_ devices: Int, _ numbers: inout HistoryRandom) -> [Handback] {
     var clock: Int64 = 1000
     var handbacks: [Handback] = []
     for device in 0..<devices {
@@ -93,9 +90,7 @@ struct ReturnHistoryTests {
     }
   }
 
-  private func expectOneRecordPerCreate(
-    _ state: LedgerDatabase, _ handbacks: [Handback]
-  ) throws {
+  private func expectOneRecordPerCreate(_ state: LedgerDatabase, _ handbacks: [Handback]) throws {
     var creates: Set<String> = []
     for handback in handbacks {
       for (entry, edit) in handback.edits where edit.operation == .create {
@@ -105,9 +100,7 @@ struct ReturnHistoryTests {
     #expect(try state.creationCount() == creates.count)
   }
 
-  private func expectDevicesApart(
-    _ state: LedgerDatabase, _ app: App, _ devices: Int
-  ) throws {
+  private func expectDevicesApart(_ state: LedgerDatabase, _ app: App, _ devices: Int) throws {
     var lineages: [String: Set<String>] = [:]
     for edit in try state.editStates() {
       lineages[String(edit.lineage), default: []].insert(String(edit.source.prefix(2)))

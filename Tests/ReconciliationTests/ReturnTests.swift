@@ -1,12 +1,14 @@
 import Ledger
-import Reconciliation
 import Testing
 
 struct ReturnTests {
+  private let fixture: F
+
+  init() throws { fixture = try F() }
+
   private typealias F = LedgerFixture
 
   @Test func `the same file twice is one return`() throws {
-    let fixture = try F()
     let edits = [F.update(1, date: 5, name: "x")]
     let first = try fixture.record("a", edits)
     let again = try fixture.record("a", edits)
@@ -17,7 +19,6 @@ struct ReturnTests {
   }
 
   @Test func `a later return supersedes edits that it changed or no longer has`() throws {
-    let fixture = try F()
     try fixture.record(
       "a", install: "A", handback: 1,
       [
@@ -38,7 +39,6 @@ struct ReturnTests {
   }
 
   @Test func `an earlier return that arrives late changes nothing`() throws {
-    let fixture = try F()
     try fixture.record(
       "b", install: "A", handback: 2, [F.update(1, date: 9, name: "x2")],
       witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
@@ -48,12 +48,10 @@ struct ReturnTests {
         F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
       ])
     #expect(late.superseded == 2)
-    #expect(
-      try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
+    #expect(try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
   }
 
   @Test func `a lower number with rows that the later return lacks is a restored device`() throws {
-    let fixture = try F()
     try fixture.record(
       "b", install: "A", handback: 3, [F.update(1, date: 9, name: "x2")],
       witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
@@ -69,7 +67,6 @@ struct ReturnTests {
   }
 
   @Test func `an edit of a record replaces none in another soup`() throws {
-    let fixture = try F()
     let totals = ["accounts", "others"].reduce(into: [:]) {
       $0[SoupKey(store: F.store, soup: $1)] = 100
     }
@@ -83,14 +80,12 @@ struct ReturnTests {
   }
 
   @Test func `a return without the soup supersedes nothing of it`() throws {
-    let fixture = try F()
     try fixture.record("a", install: "A", handback: 1, [F.update(1, date: 5, name: "x")])
     try fixture.record("b", install: "A", handback: 2, totals: [:], [])
     #expect(try fixture.verdicts() == ["open -"])
   }
 
   @Test func `without return counters an older date with other content is not ordered`() throws {
-    let fixture = try F()
     try fixture.record("b", install: "A", [F.update(1, date: 9, name: "new")])
     let late = try fixture.record("a", install: "A", [F.update(1, date: 5, name: "old")])
     #expect(late.unordered == 1)
@@ -98,7 +93,6 @@ struct ReturnTests {
   }
 
   @Test func `two devices of one bundle that create the same row create two records`() throws {
-    let fixture = try F()
     try fixture.record("a", [F.create(101, local: "local_1", date: 500, name: "one")])
     try fixture.record("b", [F.create(101, local: "local_2", date: 500, name: "two")])
     try fixture.record(
@@ -108,7 +102,6 @@ struct ReturnTests {
   }
 
   @Test func `a create that returns changed is the same record`() throws {
-    let fixture = try F()
     try fixture.record(
       "a", install: "A", handback: 1, [F.create(101, local: "local_1", date: 500, name: "one")])
     try fixture.record(
@@ -119,7 +112,6 @@ struct ReturnTests {
   }
 
   @Test func `rows of earlier returns are requested as unchanged rows`() throws {
-    let fixture = try F()
     try fixture.record("a", [F.update(7, date: 5, name: "x")])
     #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-1"]) == [F.row(7)])
     #expect(try fixture.state.rowsToWitness(stampIDs: ["stamp-2"]).isEmpty)

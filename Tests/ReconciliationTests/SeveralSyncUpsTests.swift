@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// Sync ups of one soup that send different fields: an edit that one leaves is not taken for done
@@ -58,9 +56,7 @@ import Testing
     }
   }
 
-  @Test func `an edit that the second sync up can send in full is not sent by the first`()
-    async throws
-  {
+  @Test func `an edit that the second can send in full is not sent by the first`() async throws {
     lists(.leaveIfChanged, .overwrite, ["Phone", "Fax"])
     try handBack(["Phone": "2", "Fax": "2"], office: ["Phone": "office"])
     #expect(try await run().verdicts == "updated 1")
@@ -110,12 +106,9 @@ import Testing
     #expect(try day.count("SELECT Id FROM Account WHERE Fax = '2' AND Phone = '1'") == 1)
   }
 
-  @Test func `a refused create is reported with the reason of the one that sent all of it`()
-    async throws
-  {
+  @Test func `a refused create has the reason of the one that sent all of it`() async throws {
     let edit = day.account(
-      "local_1",
-      ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
+      "local_1", ["Name": "New", "Phone": .string(String(repeating: "5", count: 200)), "Fax": "1"])
     try day.handBack([edit])
     let (verdicts, detail) = try await run()
     #expect(verdicts == "failed 1")
@@ -142,9 +135,7 @@ import Testing
     #expect(detail.fields.map(\.name) == ["Name", "Phone"])
   }
 
-  @Test func `an unlisted edit of a row that its device created is reported on return`()
-    async throws
-  {
+  @Test func `an unlisted edit of a device's new row is reported on return`() async throws {
     let day = try FieldDay("accounts", ["Name", "Phone"])
     let made = day.account("local_1", ["Name": "New", "Phone": "1", "Site": "told once"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
@@ -165,8 +156,7 @@ import Testing
     #expect(try day.details().first?.outside.map(\.name) == ["Fax"])
   }
 
-  @Test func `an edit whose user cannot log in, and a new record, show their values`() async throws
-  {
+  @Test func `an edit whose user cannot log in or a new record shows its values`() async throws {
     let day = try FieldDay("accounts", ["Phone"], create: ["Name", "Site"])
     try day.handBack([day.account("local_1", ["Name": "New", "Phone": "1", "Site": "x"])])
     try day.org.setActive("ada@example.com", false)

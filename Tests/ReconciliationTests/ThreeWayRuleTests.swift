@@ -96,9 +96,7 @@ struct ThreeWayRuleTests {
       let makesAnew =
         operation == .update && mode == .overwrite
         && (recreate == .asSDK || server == .deleted && recreate == .whenProvedDeleted)
-      if operation == .update, !isEdited {
-        return isKnown ? settled : "already in org, no base"
-      }
+      if operation == .update, !isEdited { return isKnown ? settled : "already in org, no base" }
       switch server {
       case .deleted where operation == .delete: return "already in org"
       case .deleted, .merged, .hidden:

@@ -1,8 +1,4 @@
-import JSON
-import Ledger
 import LocalOrg
-import MobileSync
-import Reconciliation
 import Testing
 
 /// A query that the org cannot answer, for any user and any number of times: edits that need the

@@ -1,5 +1,3 @@
-import JSON
-import Ledger
 import Reconciliation
 import Testing
 

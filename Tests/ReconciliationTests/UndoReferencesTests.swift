@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import LocalOrg
-import Reconciliation
 import Testing
 
 /// New records that are undone, and the references to them.

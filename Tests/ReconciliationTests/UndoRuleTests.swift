@@ -1,8 +1,6 @@
 import JSON
 import Ledger
-import MobileSync
 import Reconciliation
-import Salesforce
 import System
 import Testing
 

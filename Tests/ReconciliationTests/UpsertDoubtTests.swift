@@ -1,8 +1,5 @@
 import JSON
-import Ledger
-import LocalOrg
 import MobileSync
-import Reconciliation
 import Testing
 
 /// Creates sent by an external ID that others use, too.
@@ -115,24 +112,20 @@ struct UpsertDoubtTests {
         case .changes: _ = org.update("Site_Visit__c", id: id, ["Name": "Office"], as: admin)
         case .deletes: _ = org.delete("Site_Visit__c", id: id, as: admin)
         case .makes, .makesSame:
-          try org.share(
-            org.create("Site_Visit__c", values, as: admin).id ?? "", with: ada.username)
+          try org.share(org.create("Site_Visit__c", values, as: admin).id ?? "", with: ada.username)
         }
       })
   }
 
   @Test(arguments: Row.all)
-  func `an upsert overwrites no unseen change, whatever its first request did`(
-    _ row: Row
-  ) async throws {
+  func `an upsert overwrites no unseen change, whatever happened first`(_ row: Row) async throws {
     rule(row.mode)
     let id =
       row.stood
       ? try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"]) : nil
     try handBack()
     if row.answer != .given {
-      day.server.faults.add(
-        .kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
+      day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
       office(row.office)
     }
     #expect(day.verdicts(try await day.run()) == row.verdict)

@@ -1,7 +1,4 @@
-import JSON
 import Ledger
-import LocalOrg
-import Reconciliation
 import Testing
 
 /// A technician has left; the technician's open edits can still be resolved.
@@ -37,9 +34,7 @@ struct UsersWhoLeftTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  @Test func `a conflict of a user who cannot log in can be resolved with the org's values`()
-    async throws
-  {
+  @Test func `a conflict of a user who cannot log in can take the org's values`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
     try day.change("Account", id, ["Phone": "office"])
@@ -83,8 +78,7 @@ struct UsersWhoLeftTests {
   @Test func `a user whose name another user now has cannot act`() async throws {
     let day = try FieldDay()
     let id = try handedBack(day)
-    try day.state.save(
-      SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
+    try day.state.save(SnapshotRow(id: day.ada.id, userID: day.ada.id, username: day.ben.username))
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     #expect(day.writes.isEmpty)
     // The integration user sends edits of records issued to the departed user.

@@ -1,5 +1,4 @@
 import Ledger
-import Reconciliation
 import Testing
 
 struct VerdictTests {

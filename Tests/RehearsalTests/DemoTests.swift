@@ -1,8 +1,8 @@
 import Foundation
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import TestSupport
 import Testing
@@ -65,9 +65,7 @@ import Testing
   }
 
   @Test(arguments: ["scratch", "snapshots/demo", "snapshots/field"])
-  func `a demo refuses a directory that no demo made, and changes nothing`(_ name: String)
-    async throws
-  {
+  func `a demo refuses a directory of no demo, and changes nothing`(_ name: String) async throws {
     let directory = TemporaryDirectory("demo")
     let kept = directory.file(name) + "/reports/kept"
     try Files.makeDirectory(directory.file(name) + "/reports")
@@ -97,16 +95,13 @@ import Testing
   }
 
   @Test(arguments: [".", "snapshots", "snapshots/demo", "snapshots/demo/inner"])
-  func `a scratch directory inside the data, or around them, is refused`(_ name: String)
-    async throws
-  {
+  func `a scratch directory inside or around the data is refused`(_ name: String) async throws {
     let directory = TemporaryDirectory("demo")
     // The outer one first: the inner one is nothing that a demo did not make.
     for place in [name, "snapshots/demo"].sorted(by: { $0.count < $1.count }) {
       try MarkedDirectory(directory.file(place), maker: "attache demo").claim()
     }
-    let places = Demo.Places(
-      snapshots: directory.file("snapshots"), scratch: directory.file(name))
+    let places = Demo.Places(snapshots: directory.file("snapshots"), scratch: directory.file(name))
     let error = await #expect(throws: RehearsalError.self) {
       try await Demo.run(places, report: { _ in }, say: { _ in })
     }

@@ -4,9 +4,7 @@ import Testing
 
 /// The demo that leaves the org running and three edits open.
 @Suite struct OpenDemoTests {
-  @Test func `every command that it prints works as pasted, and resolves what it left open`()
-    async throws
-  {
+  @Test func `every printed command works as pasted, and resolves its edits`() async throws {
     let directory = TemporaryDirectory("open-demo")
     let program = (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
     let (data, scratch) = (directory.file("snapshots"), directory.file("scratch"))

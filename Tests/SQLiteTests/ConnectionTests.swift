@@ -5,9 +5,7 @@ import Testing
 @Suite struct ConnectionTests {
   let directory = TemporaryDirectory()
 
-  func make() throws -> Connection {
-    try Connection(directory.file("a.db"), mode: .create)
-  }
+  func make() throws -> Connection { try Connection(directory.file("a.db"), mode: .create) }
 
   @Test(arguments: [
     SQLiteValue.null, .integer(0), .integer(.max), .integer(.min), .real(1.5), .real(-0.0),

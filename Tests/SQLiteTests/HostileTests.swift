@@ -225,8 +225,7 @@ import Testing
   @Test func `a directory above the file may be a link`() throws {
     let path = try make("CREATE TABLE t (a)")
     let link = directory.file("directory-link")
-    try FileManager.default.createSymbolicLink(
-      atPath: link, withDestinationPath: directory.path)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.path)
     let name = URL(filePath: path).lastPathComponent
     #expect(try Connection.hostile(link + "/" + name).integer("SELECT count(*) FROM t") == 0)
   }

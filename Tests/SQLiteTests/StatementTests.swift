@@ -19,8 +19,7 @@ import Testing
   }
 
   @Test func `white space and semicolons may follow a statement`() throws {
-    let connection = try make()
-    #expect(try connection.prepare("SELECT 1 ;\n\t; ").step())
+    #expect(try make().prepare("SELECT 1 ;\n\t; ").step())
   }
 
   @Test func `the number of values must match the parameters, or none is bound`() throws {
@@ -69,9 +68,7 @@ import Testing
   }
 
   @Test func `text that is not UTF-8 is repaired and does not trap`() throws {
-    let connection = try make()
-    let text = try connection.first("SELECT CAST(x'61FF62' AS TEXT)")
-    #expect(text == ["a\u{FFFD}b"])
+    #expect(try make().first("SELECT CAST(x'61FF62' AS TEXT)") == ["a\u{FFFD}b"])
   }
 
   @Test func `a read-only statement is recognized`() throws {

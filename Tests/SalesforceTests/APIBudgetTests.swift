@@ -14,9 +14,7 @@ import Testing
   }
 
   @Test(arguments: ["", "api-usage=", "api-usage=1", "api-usage=a/b", "api-usage=1/0"])
-  func `an invalid count is ignored`(header: String) {
-    #expect(APIUsage(header: header) == nil)
-  }
+  func `an invalid count is ignored`(header: String) { #expect(APIUsage(header: header) == nil) }
 
   @Test func `the share of other users is not used`() {
     let budget = APIBudget(leaveForOthersPercent: 10)

@@ -1,5 +1,3 @@
-import HTTP
-import JSON
 import Salesforce
 import Testing
 

@@ -53,8 +53,7 @@ struct BulkRowTests {
 
   @Test func `a rejected row's error is parsed`() {
     func refusal(_ text: String) -> RowAnswer {
-      RowAnswer(
-        BulkIngestJob.Results.Failure(error: text, row: .empty))
+      RowAnswer(BulkIngestJob.Results.Failure(error: text, row: .empty))
     }
     func words(_ answer: RowAnswer) -> String {
       switch answer {

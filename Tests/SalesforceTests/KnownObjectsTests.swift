@@ -1,7 +1,6 @@
 import HTTP
 import JSON
 import Salesforce
-import System
 import Testing
 
 /// The requests of a session that caches object descriptions, and its use of the responses.
@@ -47,8 +46,7 @@ import Testing
   private static func answer(
     _ results: [JSONValue], _ change: ([JSONValue]) -> ServerResponse?
   ) -> ServerResponse {
-    change(results)
-      ?? .json(200, JSONValue.object(["compositeResponse": .array(results)]).text)
+    change(results) ?? .json(200, JSONValue.object(["compositeResponse": .array(results)]).text)
   }
 
   @Test func `objects are described in one request, once, in any case`() async throws {

@@ -48,8 +48,7 @@ import Testing
       for number in 0..<40 {
         group.addTask {
           let name = number % 2 == 0 ? "ada@example.com" : "bob@example.com"
-          let session = try await org.session(username: name)
-          #expect(session.identity.username == name)
+          #expect(try await org.session(username: name).identity.username == name)
         }
       }
       try await group.waitForAll()
@@ -144,8 +143,7 @@ import Testing
     defer { made.change { $0 = nil } }
     let session = try await scripted.org(.refreshToken(clientID: "app", token: "r")).session()
     await #expect(throws: OrgError.self) { try await session.limits() }
-    let sent = scripted.tokenRequests.map { form($0)["refresh_token"] }
-    #expect(sent == ["r", "r+"])
+    #expect(scripted.tokenRequests.map { form($0)["refresh_token"] } == ["r", "r+"])
   }
 
   @Test func `the sf command supplies its token`() async throws {

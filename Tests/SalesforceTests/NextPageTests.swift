@@ -1,6 +1,4 @@
-import Foundation
 import HTTP
-import JSON
 import Salesforce
 import Testing
 
@@ -29,9 +27,7 @@ import Testing
           200, #"{"totalSize":6,"done":false,"nextRecordsUrl":"\#(next)","records":[{"Id":"1"}]}"#)
       }
       let pages = try await scripted.session().query("SELECT Id FROM X", ahead: isAhead)
-      let error = await #expect(throws: OrgError.self) {
-        while try await pages.next() != nil {}
-      }
+      let error = await #expect(throws: OrgError.self) { while try await pages.next() != nil {} }
       #expect(error?.kind == .invalidResponse)
       #expect(scripted.log.count == 1, "\(scripted.log.map(\.rawTarget))")
     }

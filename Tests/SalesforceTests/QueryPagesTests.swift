@@ -46,9 +46,7 @@ private let ids = (0..<20).map { "\($0)" }
   }
 
   @Test(arguments: 0..<7)
-  func `a session that expires during a query is renewed, and the page is reread`(number: Int)
-    async throws
-  {
+  func `a session expiring in a query is renewed, and the page reread`(number: Int) async throws {
     let hasExpired = Kept(false)
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }

@@ -16,9 +16,7 @@ import Testing
     "", "001S000001QEDn", "001S000001QEDnzIA", "001S000001QEDnzIAI", "001s000001QEDnzIAH",
     "001S000001QED-z", "001S000001QEDnzIAH1", "001S000001QEDné", "local_12345678",
   ])
-  func `an invalid ID is rejected`(text: String) {
-    #expect(RecordID(text) == nil)
-  }
+  func `an invalid ID is rejected`(text: String) { #expect(RecordID(text) == nil) }
 
   @Test func `IDs are ordered by their bytes`() throws {
     let upper = try #require(RecordID("001S000001QEDnZ"))

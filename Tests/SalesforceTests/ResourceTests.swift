@@ -1,4 +1,3 @@
-import Foundation
 import HTTP
 import JSON
 import Salesforce
@@ -110,8 +109,7 @@ import Testing
     #expect(error?.isAmbiguous == true)
   }
 
-  @Test
-  func `nothing is sent for no records, nor for more than two hundred at once`() async throws {
+  @Test func `nothing is sent for no records, or for more than two hundred`() async throws {
     let scripted = try answering(200, "[]")
     let session = try await scripted.session()
     #expect(try await session.create([]).isEmpty)
@@ -159,13 +157,10 @@ import Testing
     #"{"compositeResponse":[{"httpStatusCode":204,"referenceId":"a"},{"httpStatusCode":204,"referenceId":"a"}]}"#,
     #"{"compositeResponse":[{"referenceId":"a"}]}"#,
   ])
-  func `composite results that do not match leave the write unconfirmed`(body: String) async throws
-  {
+  func `mismatched composite results leave the write unconfirmed`(body: String) async throws {
     let session = try await answering(200, body).session()
     let error = await #expect(throws: OrgError.self) {
-      try await session.composite([
-        CompositeRequest(method: "DELETE", url: "/x", referenceId: "a")
-      ])
+      try await session.composite([CompositeRequest(method: "DELETE", url: "/x", referenceId: "a")])
     }
     #expect(error?.kind == .invalidResponse)
     #expect(error?.isAmbiguous == true)

@@ -181,7 +181,5 @@ import Testing
   }
 
   @Test("a bulk job is closed three times at most")
-  func closing() {
-    #expect((1...3).map(RetryPolicy.pauseOfClosing) == [2000, 4000, nil])
-  }
+  func closing() { #expect((1...3).map(RetryPolicy.pauseOfClosing) == [2000, 4000, nil]) }
 }

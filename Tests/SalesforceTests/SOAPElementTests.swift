@@ -21,23 +21,21 @@ import Testing
     #expect(result.child("none") == nil)
   }
 
-  @Test(
-    arguments: [
-      ("a &amp; &lt;b&gt; &quot;&apos;", "a & <b> \"'"), ("&#228;&#xE4;&#x1F6B2;", "ää🚲"),
-      ("x<![CDATA[<&amp;>]]>y", "x<&amp;>y"), ("a<!-- no -->b", "ab"), (" é\n", " é\n"), ("", ""),
-    ])
+  @Test(arguments: [
+    ("a &amp; &lt;b&gt; &quot;&apos;", "a & <b> \"'"), ("&#228;&#xE4;&#x1F6B2;", "ää🚲"),
+    ("x<![CDATA[<&amp;>]]>y", "x<&amp;>y"), ("a<!-- no -->b", "ab"), (" é\n", " é\n"), ("", ""),
+  ])
   func `references and sections in a text are decoded`(_ written: String, _ text: String) {
     #expect(read("<a>\(written)</a>")?.text == text)
   }
 
-  @Test(
-    arguments: [
-      "", "x", "<a>", "<a></b>", "<a></a", "<a/><b/>", "<a/>x", "x<a/>", "<a b></a>", "<a b=c/>",
-      "<a b='1'c='2'", "<a b='<'/>", "<a>&nbsp;</a>", "<a>&amp</a>", "<a>&#0x;</a>",
-      "<a>&#xD800;</a>", "<a>&#-1;</a>", "<a>&#;</a>", "<!DOCTYPE a><a/>", "<a><?php ?></a>",
-      "<a><!-- </a>", "<a><![CDATA[</a>", "<1/>", "<a>\u{1}</a>", "<?xml <a/>", "< a/>",
-      "<a><b></a></b>", "<a:b></c:b>", "<a b='1'/ >",
-    ])
+  @Test(arguments: [
+    "", "x", "<a>", "<a></b>", "<a></a", "<a/><b/>", "<a/>x", "x<a/>", "<a b></a>", "<a b=c/>",
+    "<a b='1'c='2'", "<a b='<'/>", "<a>&nbsp;</a>", "<a>&amp</a>", "<a>&#0x;</a>",
+    "<a>&#xD800;</a>", "<a>&#-1;</a>", "<a>&#;</a>", "<!DOCTYPE a><a/>", "<a><?php ?></a>",
+    "<a><!-- </a>", "<a><![CDATA[</a>", "<1/>", "<a>\u{1}</a>", "<?xml <a/>", "< a/>",
+    "<a><b></a></b>", "<a:b></c:b>", "<a b='1'/ >",
+  ])
   func `XML that is malformed, or has more than SOAP allows, is rejected`(_ text: String) {
     #expect(read(text) == nil)
   }
@@ -50,17 +48,16 @@ import Testing
     #expect(read(String(repeating: "<a>", count: 32) + String(repeating: "</a>", count: 32)) != nil)
   }
 
-  @Test(
-    arguments: [
-      ("sf:INVALID_SESSION_ID", "INVALID_SESSION_ID: gone", "INVALID_SESSION_ID", "gone", 401),
-      ("sf:REQUEST_LIMIT_EXCEEDED", "no more", "REQUEST_LIMIT_EXCEEDED", "no more", 403),
-      ("API_DISABLED_FOR_ORG", "off", "API_DISABLED_FOR_ORG", "off", 403),
-      ("soapenv:Client", "what?", "Client", "what?", 400),
-      ("sf:SERVER_UNAVAILABLE", "busy", "SERVER_UNAVAILABLE", "busy", 503),
-      ("sf:UNKNOWN_EXCEPTION", "oh", "UNKNOWN_EXCEPTION", "oh", 500),
-      ("soapenv:Server", "", "Server", "", 500),
-      ("sf:EXCEEDED_ID_LIMIT", "many", "EXCEEDED_ID_LIMIT", "many", 400),
-    ])
+  @Test(arguments: [
+    ("sf:INVALID_SESSION_ID", "INVALID_SESSION_ID: gone", "INVALID_SESSION_ID", "gone", 401),
+    ("sf:REQUEST_LIMIT_EXCEEDED", "no more", "REQUEST_LIMIT_EXCEEDED", "no more", 403),
+    ("API_DISABLED_FOR_ORG", "off", "API_DISABLED_FOR_ORG", "off", 403),
+    ("soapenv:Client", "what?", "Client", "what?", 400),
+    ("sf:SERVER_UNAVAILABLE", "busy", "SERVER_UNAVAILABLE", "busy", 503),
+    ("sf:UNKNOWN_EXCEPTION", "oh", "UNKNOWN_EXCEPTION", "oh", 500),
+    ("soapenv:Server", "", "Server", "", 500),
+    ("sf:EXCEEDED_ID_LIMIT", "many", "EXCEEDED_ID_LIMIT", "many", 400),
+  ])
   func `a fault has the meaning of a data resource's status`(
     _ code: String, _ words: String, _ name: String, _ message: String, _ status: Int
   ) throws {

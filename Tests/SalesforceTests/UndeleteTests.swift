@@ -1,7 +1,5 @@
 import HTTP
-import JSON
 import Salesforce
-import System
 import Testing
 
 /// Restoring records: the request, and the meaning of each answer.
@@ -72,10 +70,8 @@ import Testing
     #expect(request.headers["SOAPAction"] == "\"\"")
     #expect(request.headers["Content-Type"] == "text/xml; charset=UTF-8")
     let envelope = try #require(SOAPElement(parsing: request.body))
-    let header = envelope.child("Header")?.child("SessionHeader")
-    #expect(header?.child("sessionId")?.text == "token-1")
-    let call = try #require(envelope.child("Body")?.child("undelete"))
-    #expect(call.children.map(\.text) == ids)
+    #expect(envelope.child("Header")?.child("SessionHeader")?.child("sessionId")?.text == "token-1")
+    #expect(try #require(envelope.child("Body")?.child("undelete")).children.map(\.text) == ids)
     #expect(!events.now.contains { $0.contains("token-1") })
     #expect(org.requestsMade.contains { $0.kind == .undelete && $0.count == 1 })
   }
@@ -102,15 +98,14 @@ import Testing
     #expect(scripted.tokenRequests.count == 2)
   }
 
-  @Test(
-    arguments: [
-      ("sf:REQUEST_LIMIT_EXCEEDED", OrgError.Kind.limit, false, 1),
-      ("sf:API_DISABLED_FOR_ORG", .permission, false, 1),
-      ("sf:EXCEEDED_ID_LIMIT", .refused("EXCEEDED_ID_LIMIT"), false, 1),
-      ("soapenv:Client", .refused("Client"), false, 1),
-      ("sf:UNKNOWN_EXCEPTION", .unreachable, true, 1),
-      ("sf:SERVER_UNAVAILABLE", .unreachable, true, 1),
-    ])
+  @Test(arguments: [
+    ("sf:REQUEST_LIMIT_EXCEEDED", OrgError.Kind.limit, false, 1),
+    ("sf:API_DISABLED_FOR_ORG", .permission, false, 1),
+    ("sf:EXCEEDED_ID_LIMIT", .refused("EXCEEDED_ID_LIMIT"), false, 1),
+    ("soapenv:Client", .refused("Client"), false, 1),
+    ("sf:UNKNOWN_EXCEPTION", .unreachable, true, 1),
+    ("sf:SERVER_UNAVAILABLE", .unreachable, true, 1),
+  ])
   func `a fault is decided by its code, and a possibly executed call is never repeated`(
     _ code: String, _ kind: OrgError.Kind, _ isAmbiguous: Bool, _ calls: Int
   ) async throws {

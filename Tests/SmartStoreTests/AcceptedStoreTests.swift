@@ -1,7 +1,4 @@
-import JSON
-import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Content of a sound app's store that attache itself never writes.

@@ -2,7 +2,6 @@ import Foundation
 import JSON
 import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Alterations that were interrupted, at every step, on both platforms.
@@ -36,8 +35,7 @@ import Testing
   ) throws {
     for reIndexData in [true, false] {
       let test = try Altering.make(platform, Altering.old)
-      try Altering.interrupt(
-        test.store, Altering.new, after: step, reIndexData: reIndexData)
+      try Altering.interrupt(test.store, Altering.new, after: step, reIndexData: reIndexData)
       let row = try #require(
         try test.rows("SELECT type, status, details FROM long_operations_status").first)
       let names = [
@@ -47,8 +45,7 @@ import Testing
       // Without reindexing, no SDK records this step.
       let written = step == .reIndexSoup && !reIndexData ? step.rawValue - 1 : step.rawValue
       let status = platform == .ios ? String(written) : names[written]
-      #expect(
-        Array(row[..<2]) == [platform == .ios ? "AlterSoup" : "alterSoup", .text(status)])
+      #expect(Array(row[..<2]) == [platform == .ios ? "AlterSoup" : "alterSoup", .text(status)])
       let details = try JSONValue(parsing: row[2].text ?? "")
       #expect(details["soupName"] == "s")
       #expect(details["soupTableName"] == "TABLE_1")
@@ -101,8 +98,7 @@ import Testing
         try Altering.interrupt(test.store, Altering.new, after: step)
         // A killed process leaves the file and its hot journal.
         for suffix in ["", "-journal"] {
-          try FileManager.default.copyItem(
-            atPath: test.store.path + suffix, toPath: copy + suffix)
+          try FileManager.default.copyItem(atPath: test.store.path + suffix, toPath: copy + suffix)
         }
         throw Kill()
       }
@@ -124,8 +120,7 @@ import Testing
       try Altering.interrupt(test.store, Altering.new, after: step)
       if step >= .renameOldSoupTable, step < .dropOldTable {
         let name = platform == .ios ? "TABLE_1_fts_old" : "TABLE_1_old_fts"
-        #expect(
-          try test.rows("SELECT count(*) FROM sqlite_schema WHERE name = '\(name)'") == [[1]])
+        #expect(try test.rows("SELECT count(*) FROM sqlite_schema WHERE name = '\(name)'") == [[1]])
       }
       test.store.connection.close()
       let store = try Store(opening: test.store.path)

@@ -1,8 +1,5 @@
-import Foundation
-import JSON
 import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Helpers for the tests of altered soups.
@@ -216,8 +213,7 @@ enum Altering {
   @Test(arguments: Platform.allCases)
   func `indexes are filled from the elements, one path at a time`(_ platform: Platform) throws {
     let test = try make(platform, Altering.old)
-    let specs =
-      Altering.new + [IndexSpec(path: "address", type: .json1)]
+    let specs = Altering.new + [IndexSpec(path: "address", type: .json1)]
     try test.store.alterSoup("s", indexSpecs: specs, reIndexData: false)
     func found(_ path: String, _ value: String) throws -> Int {
       try test.store.count(QuerySpec(soupName: "s", .exact(path: path, matchKey: value)))
@@ -240,8 +236,7 @@ enum Altering {
     let test = try make(platform, Altering.old)
     try test.store.connection.execute("UPDATE TABLE_1 SET soup = '{' WHERE id = 2")
     try test.store.reIndexSoup("s", paths: ["lastName"])
-    #expect(
-      try test.rows("SELECT TABLE_1_0 FROM TABLE_1") == [["Doe"], ["Jackson"], ["Watson"]])
+    #expect(try test.rows("SELECT TABLE_1_0 FROM TABLE_1") == [["Doe"], ["Jackson"], ["Watson"]])
   }
 
   @Test(arguments: Platform.allCases)

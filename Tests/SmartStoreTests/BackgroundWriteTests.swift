@@ -1,5 +1,3 @@
-import JSON
-import SQLite
 import SmartStore
 import System
 import Testing

@@ -1,5 +1,4 @@
 import JSON
-import SQLite
 import SmartStore
 import Testing
 
@@ -108,8 +107,7 @@ func changes(
 
   @Test func `one page is written to both platforms`() throws {
     let tests = [try TestStore(.ios), try TestStore(.android)]
-    let result = try load(
-      .cold, [page([record(1, #""Active":true"#)])], into: tests, specs: specs)
+    let result = try load(.cold, [page([record(1, #""Active":true"#)])], into: tests, specs: specs)
     #expect(result.summary.destinations.map(\.written) == [1, 1])
     let query = "SELECT TABLE_1_5, TABLE_1_8, TABLE_1_10 FROM TABLE_1"
     #expect(try tests[0].rows(query) == [["1", "0", 0]])
@@ -162,8 +160,7 @@ func changes(
           ["a01", "new"], ["a02", nil], ["a03", "new"], ["a04", "new"],
         ])
       #expect(try test.rows("SELECT count(*) FROM TABLE_1_fts") == [[4]])
-      #expect(
-        try test.rows("SELECT id FROM TABLE_1 EXCEPT SELECT rowid FROM TABLE_1_fts") == [])
+      #expect(try test.rows("SELECT id FROM TABLE_1 EXCEPT SELECT rowid FROM TABLE_1_fts") == [])
     }
   }
 
@@ -199,8 +196,7 @@ func changes(
     let found = try changes(page(changed), against: test, specs: specs, skip: ["a02"])
     #expect(found.changed == [0, 2])
     #expect(found.latestModification == "2024-01-02T00:00:00.000+0000")
-    let result = try load(
-      .incremental, [page(changed)], into: [test], specs: specs, skip: ["a02"])
+    let result = try load(.incremental, [page(changed)], into: [test], specs: specs, skip: ["a02"])
     #expect(
       result.summary.destinations == [.init(inserted: 1, updated: 1, unchanged: 1, skipped: 1)])
     #expect(
@@ -209,8 +205,7 @@ func changes(
           + "WHERE TABLE_1_1 IN ('a03', 'a077') ORDER BY id") == [
           [4, "Neu", 8, 1000], [41, "Plain", 3, 0],
         ])
-    #expect(
-      try test.rows("SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH 'neu'") == [[4]])
+    #expect(try test.rows("SELECT rowid FROM TABLE_1_fts WHERE TABLE_1_fts MATCH 'neu'") == [[4]])
     #expect(try test.rows("PRAGMA integrity_check") == [["ok"]])
   }
 

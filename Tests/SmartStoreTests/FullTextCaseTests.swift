@@ -1,5 +1,3 @@
-import JSON
-import SQLite
 import SmartStore
 import Testing
 
@@ -45,9 +43,7 @@ import Testing
 
   // SDK: testRegisterDropSoupFts4, testRegisterDropSoupFts5
   @Test(arguments: Platform.allCases, FullTextGrammar.allCases)
-  func `words are added and removed with the soup`(_ platform: Platform, _ words: FullTextGrammar)
-    throws
-  {
+  func `words come and go with the soup`(_ platform: Platform, _ words: FullTextGrammar) throws {
     let test = try make(platform, words, [])
     #expect(
       try test.store.connection.texts("SELECT name FROM pragma_table_info('TABLE_1_fts')").prefix(2)
@@ -55,8 +51,7 @@ import Testing
     #expect(
       try test.store.soup("employees").columnNames == ["TABLE_1_0", "TABLE_1_1", "TABLE_1_2"])
     try test.store.removeSoup("employees")
-    #expect(
-      try test.rows("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'TABLE%'") == [[0]])
+    #expect(try test.rows("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'TABLE%'") == [[0]])
   }
 
   // SDK: testInsertWithFts4, testInsertWithFts5, testUpdateWithFts4, testUpdateWithFts5
@@ -87,8 +82,7 @@ import Testing
     try agree(2)
     try test.store.clearSoup("employees")
     try agree(0)
-    let left = try Altering.violations(test)
-    #expect(left == [])
+    #expect(try Altering.violations(test) == [])
   }
 
   /// Searches: the path, the key, the order, the employees found.

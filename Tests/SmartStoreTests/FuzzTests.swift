@@ -14,8 +14,7 @@ import Testing
     case header, schemaText, tree, overflow, metaTable, json, cut
   }
 
-  static let seed =
-    ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? 20_261_122
+  static let seed = ProcessInfo.processInfo.environment["SEED"].flatMap(UInt64.init) ?? 20_261_122
   /// The number of files per region; in CI there are two thousand files in total.
   static let files = CampaignSize.fuzz.count
 
@@ -58,8 +57,7 @@ import Testing
       guard let page = row[0].integer, let type = row[1].text, let name = row[2].text else {
         continue
       }
-      let region: Region =
-        meta.contains(name) ? .metaTable : type == "overflow" ? .overflow : .tree
+      let region: Region = meta.contains(name) ? .metaTable : type == "overflow" ? .overflow : .tree
       sound.pages[region, default: []].append(Int(page) - 1)
     }
     sound.answers = try answers(test.store.path)

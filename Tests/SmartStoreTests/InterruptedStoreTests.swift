@@ -1,8 +1,6 @@
 import Foundation
-import JSON
 import SQLite
 import SmartStore
-import TestSupport
 import Testing
 
 /// Untrusted files whose device was interrupted while altering a soup: they are read at every step,
@@ -183,9 +181,7 @@ import Testing
 
   /// Elements that the app wrote into the new table while the old one still existed, with their
   /// flags.
-  private func write(
-    _ elements: [(name: String, isEdit: Bool)], _ test: TestStore
-  ) throws {
+  private func write(_ elements: [(name: String, isEdit: Bool)], _ test: TestStore) throws {
     // The SDK logs that it could not resume, and opens the store.
     let store = Store(try Connection(test.store.path), platform: test.store.platform)
     for element in elements {

@@ -232,9 +232,7 @@ struct ModelPlay {
     try alterModel(name, new, reIndexData: reIndexData)
   }
 
-  private mutating func alterModel(
-    _ name: String, _ new: [IndexSpec], reIndexData: Bool
-  ) throws {
+  private mutating func alterModel(_ name: String, _ new: [IndexSpec], reIndexData: Bool) throws {
     guard let old = model[name] else { return }
     var stale: [String: [Int64: SQLiteValue]] = [:]
     for spec in new where spec.type != .json1 {
@@ -344,9 +342,7 @@ struct ModelPlay {
     if left[""] != before { torn += 1 }
     try store.connection.execute("ROLLBACK")
     store.connection.close()
-    for (suffix, bytes) in left {
-      try Data(bytes).write(to: URL(filePath: store.path + suffix))
-    }
+    for (suffix, bytes) in left { try Data(bytes).write(to: URL(filePath: store.path + suffix)) }
     store = try Store(opening: store.path)
     try store.connection.execute("PRAGMA synchronous = OFF")
   }

@@ -1,6 +1,4 @@
 import Foundation
-import JSON
-import SQLite
 import SmartStore
 import Testing
 

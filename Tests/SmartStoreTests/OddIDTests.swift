@@ -1,5 +1,3 @@
-import JSON
-import SQLite
 import SmartStore
 import Testing
 
@@ -39,8 +37,7 @@ import Testing
     let other = try load(.incremental, [page(name: "m")], into: [test], specs: specs)
     #expect(other.summary.destinations == [.init(updated: 6)])
     #expect(try test.store.count(of: "s") == 6)
-    let names = try test.rows("SELECT DISTINCT TABLE_1_1 FROM TABLE_1")
-    #expect(names == [["m"]])
+    #expect(try test.rows("SELECT DISTINCT TABLE_1_1 FROM TABLE_1") == [["m"]])
     try test.store.close()
     #expect(try StoreCheck(platform: platform).violations(at: test.store.path) == [])
   }

@@ -1,6 +1,5 @@
 import Foundation
 import JSON
-import SQLite
 import SmartStore
 import Testing
 

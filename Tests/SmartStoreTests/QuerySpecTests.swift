@@ -128,8 +128,7 @@ import Testing
     #expect(try keys(QuerySpec(soupName: "s", .exact(path: "key", matchKey: nil))) == [])
     let range = QuerySpec(
       soupName: "s", .range(path: "key", beginKey: "ka1", endKey: "ka3"),
-      selectPaths: ["key", "v"],
-      orderPath: "key", order: .descending)
+      selectPaths: ["key", "v"], orderPath: "key", order: .descending)
     #expect(try keys(range) == [#"["ka2",2]"#, #"["ka1",1]"#])
     let like = QuerySpec(soupName: "s", .like(path: "key", likeKey: "%b%"), selectPaths: ["v"])
     #expect(try keys(like) == ["[null]"])

@@ -1,4 +1,3 @@
-import Crypto
 import SQLite
 import SmartStore
 import System
@@ -39,8 +38,7 @@ import Testing
     #expect(try plainCount(test.opened) == 50)
     let store = try Store(opening: test.opened)
     #expect(store.platform == platform)
-    let spec = QuerySpec(soupName: "notes", .exact(path: "Id", matchKey: "id7"))
-    #expect(try store.count(spec) == 1)
+    #expect(try store.count(QuerySpec(soupName: "notes", .exact(path: "Id", matchKey: "id7"))) == 1)
     try store.upsert([#"{"Id":"new"}"#], into: "notes")
     try store.close()
     #expect(try StoreCheck(origin: .server).violations(at: test.opened) == [])

@@ -1,9 +1,7 @@
 import Crypto
-import JSON
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 @Suite struct SQLCipherFileTests {
@@ -161,8 +159,7 @@ import Testing
     other.close()
     let before = try Files.read(file)
 
-    let outcome = try SQLCipherFile.seal(file, to: test.sealed, key: test.key())
-    #expect(outcome.wasRebuilt)
+    #expect(try SQLCipherFile.seal(file, to: test.sealed, key: test.key()).wasRebuilt)
     #expect(try Files.read(file) == before)
     try SQLCipherFile.unseal(test.sealed, to: test.opened, key: test.key())
     #expect(try StoreCheck(origin: .server, platform: .android).violations(at: test.opened) == [])

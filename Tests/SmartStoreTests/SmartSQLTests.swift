@@ -1,5 +1,6 @@
 import JSON
 import SmartStore
+import TestSupport
 import Testing
 
 @Suite struct SmartSQLTests {
@@ -47,127 +48,71 @@ import Testing
       + "\"employeeId\":\"\(id)\",\"salary\":\(salary),\"isManager\":\(manager)\(above)}"
   }
 
-  static let translations: [(String, String)] = [
+  static let translations = pairs(
+    """
     // SDK: testSimpleConvertSmartSql
-    (
-      "select {employees:firstName}, {employees:lastName} from {employees} "
-        + "order by {employees:lastName}",
-      "select TABLE_1_0, TABLE_1_1 from TABLE_1 order by TABLE_1_1"
-    ),
+    select {employees:firstName}, {employees:lastName} from {employees} order by {employees:lastName}
+    > select TABLE_1_0, TABLE_1_1 from TABLE_1 order by TABLE_1_1
     // SDK: testConvertSmartSqlWithJoin
-    (
-      "select {departments:name}, {employees:firstName} from {employees}, {departments} "
-        + "where {departments}.{departments:deptCode} = {employees}.{employees:deptCode}",
-      "select TABLE_2_1, TABLE_1_0 from TABLE_1, TABLE_2 "
-        + "where TABLE_2.TABLE_2_0 = TABLE_1.TABLE_1_2"
-    ),
+    select {departments:name}, {employees:firstName} from {employees}, {departments} where {departments}.{departments:deptCode} = {employees}.{employees:deptCode}
+    > select TABLE_2_1, TABLE_1_0 from TABLE_1, TABLE_2 where TABLE_2.TABLE_2_0 = TABLE_1.TABLE_1_2
     // SDK: testConvertSmartSqlWithSelfJoin
-    (
-      "select mgr.{employees:lastName}, e.{employees:lastName} from {employees} as mgr, "
-        + "{employees} as e where mgr.{employees:employeeId} = e.{employees:managerId}",
-      "select mgr.TABLE_1_1, e.TABLE_1_1 from TABLE_1 as mgr, TABLE_1 as e "
-        + "where mgr.TABLE_1_3 = e.TABLE_1_4"
-    ),
+    select mgr.{employees:lastName}, e.{employees:lastName} from {employees} as mgr, {employees} as e where mgr.{employees:employeeId} = e.{employees:managerId}
+    > select mgr.TABLE_1_1, e.TABLE_1_1 from TABLE_1 as mgr, TABLE_1 as e where mgr.TABLE_1_3 = e.TABLE_1_4
     // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedField
     // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedFieldNoLeadingSpace (Android)
     // SDK: testConvertSmartSqlWithSelfJoinAndJsonExtractedFieldNoLeadingSpaces (iOS)
-    (
-      "select e.{employees:education},m.{employees:education} from {employees} as e, "
-        + "{employees} as m where not (e.{employees:education} = m.{employees:education})",
-      "select json_extract(e.soup, '$.education'),json_extract(m.soup, '$.education') "
-        + "from TABLE_1 as e, TABLE_1 as m "
-        + "where not (json_extract(e.soup, '$.education') = json_extract(m.soup, '$.education'))"
-    ),
+    select e.{employees:education},m.{employees:education} from {employees} as e, {employees} as m where not (e.{employees:education} = m.{employees:education})
+    > select json_extract(e.soup, '$.education'),json_extract(m.soup, '$.education') from TABLE_1 as e, TABLE_1 as m where not (json_extract(e.soup, '$.education') = json_extract(m.soup, '$.education'))
     // SDK: testConvertSmartSqlWithSpecialColumns
-    (
-      "select {employees:_soupEntryId}, {employees:_soupLastModifiedDate}, {employees:_soup}, "
-        + "{employees:_soupCreatedDate} from {employees}",
-      "select TABLE_1.id, TABLE_1.lastModified, TABLE_1.soup, TABLE_1.created from TABLE_1"
-    ),
+    select {employees:_soupEntryId}, {employees:_soupLastModifiedDate}, {employees:_soup}, {employees:_soupCreatedDate} from {employees}
+    > select TABLE_1.id, TABLE_1.lastModified, TABLE_1.soup, TABLE_1.created from TABLE_1
     // SDK: testConvertSmartSqlWithSpecialColumnsAndSelfJoin
-    (
-      "select mgr.{employees:_soupEntryId}, e.{employees:_soup} from {employees} as mgr, "
-        + "{employees} as e",
-      "select mgr.id, e.soup from TABLE_1 as mgr, TABLE_1 as e"
-    ),
+    select mgr.{employees:_soupEntryId}, e.{employees:_soup} from {employees} as mgr, {employees} as e
+    > select mgr.id, e.soup from TABLE_1 as mgr, TABLE_1 as e
     // SDK: testConvertSmartSqlWithJSON1AndTableQualifiedColumn
-    (
-      "select {employees}.{employees:education} from {employees}",
-      "select json_extract(TABLE_1.soup, '$.education') from TABLE_1"
-    ),
+    select {employees}.{employees:education} from {employees}
+    > select json_extract(TABLE_1.soup, '$.education') from TABLE_1
     // SDK: testConvertSmartSqlForNonIndexedColumns
-    (
-      "select {employees:address.zipcode} from {employees} where {employees:it's} = 1",
-      "select json_extract(soup, '$.address.zipcode') from TABLE_1 "
-        + "where json_extract(soup, '$.it''s') = 1"
-    ),
+    select {employees:address.zipcode} from {employees} where {employees:it's} = 1
+    > select json_extract(soup, '$.address.zipcode') from TABLE_1 where json_extract(soup, '$.it''s') = 1
     // SDK: testConvertSmartSqlWithQuotedCurlyBraces, testConvertSmartSqlWithMultipleQuotedCurlyBraces
-    (
-      "select {employees:firstName} from {employees} where {employees:firstName} like "
-        + "'Jo%{no:such}%' and 'it''s {x}' <> {employees:lastName}",
-      "select TABLE_1_0 from TABLE_1 where TABLE_1_0 like 'Jo%{no:such}%' "
-        + "and 'it''s {x}' <> TABLE_1_1"
-    ),
+    select {employees:firstName} from {employees} where {employees:firstName} like 'Jo%{no:such}%' and 'it''s {x}' <> {employees:lastName}
+    > select TABLE_1_0 from TABLE_1 where TABLE_1_0 like 'Jo%{no:such}%' and 'it''s {x}' <> TABLE_1_1
     // SDK: testConvertSmartSqlWithQuotedUnbalancedCurlyBraces (Android)
     // SDK: testConvertSmartSqlWithQuotedUnbalancedCurlyBrace (iOS)
-    (
-      "select {employees:firstName} from {employees} where '{' = {employees:lastName} or '}' = '{'",
-      "select TABLE_1_0 from TABLE_1 where '{' = TABLE_1_1 or '}' = '{'"
-    ),
-    (
-      "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
-        + "{employees}_fts MATCH '{employees:lastName}:Haas') from {employees}",
-      "select TABLE_1.id in (select rowid from TABLE_1_fts where "
-        + "TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1"
-    ),
+    select {employees:firstName} from {employees} where '{' = {employees:lastName} or '}' = '{'
+    > select TABLE_1_0 from TABLE_1 where '{' = TABLE_1_1 or '}' = '{'
+    select {employees:_soupEntryId} in (select rowid from {employees}_fts where {employees}_fts MATCH '{employees:lastName}:Haas') from {employees}
+    > select TABLE_1.id in (select rowid from TABLE_1_fts where TABLE_1_fts MATCH 'TABLE_1_1:Haas') from TABLE_1
     // The SDKs' pattern accepts one or more spaces.
-    (
-      "select {employees:_soupEntryId} in (select rowid from {employees}_fts where "
-        + "{employees}_fts MATCH   '{employees:lastName}:Haas') from {employees}",
-      "select TABLE_1.id in (select rowid from TABLE_1_fts where "
-        + "TABLE_1_fts MATCH   'TABLE_1_1:Haas') from TABLE_1"
-    ),
-    (
-      "select {employees:firstName} from {employees} where MATCH'{no:such}' = ''",
-      "select TABLE_1_0 from TABLE_1 where MATCH'{no:such}' = ''"
-    ),
-    ("{employees:_soup} from {employees}", "TABLE_1.soup from TABLE_1"),
+    select {employees:_soupEntryId} in (select rowid from {employees}_fts where {employees}_fts MATCH   '{employees:lastName}:Haas') from {employees}
+    > select TABLE_1.id in (select rowid from TABLE_1_fts where TABLE_1_fts MATCH   'TABLE_1_1:Haas') from TABLE_1
+    select {employees:firstName} from {employees} where MATCH'{no:such}' = ''
+    > select TABLE_1_0 from TABLE_1 where MATCH'{no:such}' = ''
+    {employees:_soup} from {employees}
+    > TABLE_1.soup from TABLE_1
     // SDK: testConvertSmartSqlWithSpecialColumnsAndJoin
-    (
-      "select {employees:_soupEntryId}, {departments:_soupEntryId} from {employees}, {departments}",
-      "select TABLE_1.id, TABLE_2.id from TABLE_1, TABLE_2"
-    ),
+    select {employees:_soupEntryId}, {departments:_soupEntryId} from {employees}, {departments}
+    > select TABLE_1.id, TABLE_2.id from TABLE_1, TABLE_2
     // SDK: testConvertSmartSqlWithJSON1
-    (
-      "select {employees:lastName}, {employees:education} from {employees} "
-        + "where {employees:education} = 'MIT'",
-      "select TABLE_1_1, json_extract(soup, '$.education') from TABLE_1 "
-        + "where json_extract(soup, '$.education') = 'MIT'"
-    ),
+    select {employees:lastName}, {employees:education} from {employees} where {employees:education} = 'MIT'
+    > select TABLE_1_1, json_extract(soup, '$.education') from TABLE_1 where json_extract(soup, '$.education') = 'MIT'
     // SDK: testConvertSmartSqlWithJSON1AndTableAliases
-    (
-      "select e.{employees:education}, {departments:building} from {employees} as e, {departments}",
-      "select json_extract(e.soup, '$.education'), json_extract(soup, '$.building') "
-        + "from TABLE_1 as e, TABLE_2"
-    ),
+    select e.{employees:education}, {departments:building} from {employees} as e, {departments}
+    > select json_extract(e.soup, '$.education'), json_extract(soup, '$.building') from TABLE_1 as e, TABLE_2
     // SDK: testConvertOtherComplexSmartSql
-    (
-      "SELECT json_set('{}', '$.a', (SELECT json_group_array(json_set('{}', '$.node.Id', "
-        + "(json_extract('A.JSON', '$.Id.value')))) FROM (SELECT 'A'.TABLE_1_1 as 'A.JSON' "
-        + "FROM {employees} as 'A' WHERE (json_extract('A.JSON', '$.name') = '{\"x:y\"}')))) as json",
-      "SELECT json_set('{}', '$.a', (SELECT json_group_array(json_set('{}', '$.node.Id', "
-        + "(json_extract('A.JSON', '$.Id.value')))) FROM (SELECT 'A'.TABLE_1_1 as 'A.JSON' "
-        + "FROM TABLE_1 as 'A' WHERE (json_extract('A.JSON', '$.name') = '{\"x:y\"}')))) as json"
-    ),
-    ("select '{' , 1, {}, { from x", "select '{' , 1, {}, { from x"),
-  ]
+    SELECT json_set('{}', '$.a', (SELECT json_group_array(json_set('{}', '$.node.Id', (json_extract('A.JSON', '$.Id.value')))) FROM (SELECT 'A'.TABLE_1_1 as 'A.JSON' FROM {employees} as 'A' WHERE (json_extract('A.JSON', '$.name') = '{"x:y"}')))) as json
+    > SELECT json_set('{}', '$.a', (SELECT json_group_array(json_set('{}', '$.node.Id', (json_extract('A.JSON', '$.Id.value')))) FROM (SELECT 'A'.TABLE_1_1 as 'A.JSON' FROM TABLE_1 as 'A' WHERE (json_extract('A.JSON', '$.name') = '{"x:y"}')))) as json
+    select '{' , 1, {}, { from x
+    > select '{' , 1, {}, { from x
+    """)
 
   @Test(arguments: translations)
   func `Smart SQL becomes the SDK's SQL`(_ smart: String, _ sql: String) throws {
     let test = try make(.ios)
     let store = test.store
-    #expect(
-      try SmartSQL(text: smart).translated(for: .ios) { try store.find($0) } == sql)
+    #expect(try SmartSQL(text: smart).translated(for: .ios) { try store.find($0) } == sql)
   }
 
   // SDK: testConvertSmartSqlWithInsertUpdateDelete
@@ -200,16 +145,14 @@ import Testing
 
   func rows(_ platform: Platform, _ sql: String, _ arguments: [String] = []) throws -> [String] {
     let test = try make(platform)
-    return try test.store.query(
-      QuerySpec(smartSQL: sql, arguments: arguments, pageSize: 100))
+    return try test.store.query(QuerySpec(smartSQL: sql, arguments: arguments, pageSize: 100))
   }
 
   @Test(arguments: Platform.allCases)
   func `Smart SQL returns the same as on a device`(_ platform: Platform) throws {
     // SDK: testSmartQueryDoingCount, testSmartQueryDoingSum
     #expect(try rows(platform, "select count(*) from {employees}") == ["[7]"])
-    #expect(
-      try rows(platform, "select sum({employees:salary}) from {employees}") == ["[772000]"])
+    #expect(try rows(platform, "select sum({employees:salary}) from {employees}") == ["[772000]"])
     #expect(
       try rows(
         platform,
@@ -280,8 +223,7 @@ import Testing
       QuerySpec(
         smartSQL: "select {employees:_soup}, {employees:firstName}, {employees:salary}, "
           + "{employees:_soupEntryId}, {employees:_soupLastModifiedDate} \(haas)"))
-    #expect(
-      row == [.array([element, "Christine", 200_000, 1, JSONValue(test.now)])])
+    #expect(row == [.array([element, "Christine", 200_000, 1, JSONValue(test.now)])])
   }
 
   // SDK: testSmartQueryWithPaging

@@ -52,8 +52,7 @@ import Testing
     for name in try test.store.soupNames() { try test.store.removeSoup(name) }
     #expect(try test.store.soupNames() == [])
     #expect(try test.rows("SELECT * FROM soup_index_map") == [])
-    #expect(
-      try test.rows("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'TABLE%'") == [[0]])
+    #expect(try test.rows("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'TABLE%'") == [[0]])
   }
 
   // SDK: testRegisterSoupWithJSON1 (Android)
@@ -240,8 +239,7 @@ import Testing
     let isAndroid = platform == .android
     #expect(try row("4.9E-324")[..<2] == [isAndroid ? 0 : .real(small), .real(small)])
     let large = Double.greatestFiniteMagnitude
-    #expect(
-      try row("\(large)")[..<2] == [isAndroid ? .integer(.max) : .real(large), .real(large)])
+    #expect(try row("\(large)")[..<2] == [isAndroid ? .integer(.max) : .real(large), .real(large)])
     #expect(try row("3.141592653589793")[2] == .real(.pi))
   }
 

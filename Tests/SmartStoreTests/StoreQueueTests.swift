@@ -1,4 +1,3 @@
-import Foundation
 import SmartStore
 import System
 import TestSupport

@@ -1,4 +1,3 @@
-import JSON
 import SQLite
 import SmartStore
 import TestSupport
@@ -26,15 +25,13 @@ final class TestStore {
 @Suite struct StoreTests {
   // SDK: testMetaDataTableCreated (Android), testMetaDataTablesCreated (iOS)
   @Test(arguments: Platform.allCases)
-  func `a new store has the meta tables and reserved bytes for sealing`(_ platform: Platform) throws
-  {
+  func `a new store has meta tables and reserved bytes for sealing`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let connection = test.store.connection
     #expect(try connection.reservedBytes() == 80)
     #expect(try connection.integer("PRAGMA page_size") == 4096)
     #expect(try connection.integer("PRAGMA user_version") == (platform == .android ? 3 : 0))
-    let names = try connection.texts(
-      "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
+    let names = try connection.texts("SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'")
     let extra = platform == .android ? ["soup_index_map_0"] : []
     #expect(
       names == ["soup_index_map"] + extra + [

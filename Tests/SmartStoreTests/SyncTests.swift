@@ -1,4 +1,3 @@
-import JSON
 import SmartStore
 import Testing
 

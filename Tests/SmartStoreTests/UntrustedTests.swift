@@ -1,9 +1,7 @@
 import Foundation
-import JSON
 import SQLite
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// Numbers that are the same in every run.

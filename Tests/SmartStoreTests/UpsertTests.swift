@@ -1,4 +1,3 @@
-import JSON
 import SQLite
 import SmartStore
 import Testing
@@ -62,9 +61,7 @@ import Testing
     func upsert(_ element: String, by path: String) throws {
       try test.store.upsert([#"{"key":"new"}"#, element], into: "s", externalIDPath: path)
     }
-    #expect(throws: StoreError.noIndex(soup: "s", path: "other")) {
-      try upsert("{}", by: "other")
-    }
+    #expect(throws: StoreError.noIndex(soup: "s", path: "other")) { try upsert("{}", by: "other") }
     #expect(throws: StoreError.externalIDMissing(soup: "s", path: "key", element: 1)) {
       try upsert("{}", by: "key")
     }

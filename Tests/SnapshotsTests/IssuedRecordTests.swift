@@ -241,9 +241,7 @@ import Testing
       }
       let next = directory.file("\(night).sqlite")
       let writer = try IssuedRecordWriter(path: next, renewing: path)
-      let isWhole = try [fields, others].allSatisfy {
-        try writer.renew($0, of: store, since: now)
-      }
+      let isWhole = try [fields, others].allSatisfy { try writer.renew($0, of: store, since: now) }
       let anew = try whole(store)
       if isWhole {
         try writer.finish()

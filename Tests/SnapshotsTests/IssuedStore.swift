@@ -1,6 +1,5 @@
 import SmartStore
 import Snapshots
-import System
 import TestSupport
 
 /// A store of twenty accounts in a generation, with its provenance.

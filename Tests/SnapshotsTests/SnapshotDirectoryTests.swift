@@ -1,4 +1,3 @@
-import SmartStore
 import Snapshots
 import System
 import TestSupport
@@ -57,8 +56,7 @@ import Testing
     let current = CurrentGeneration(generation: 1, digest: record.digest, epoch: 2, run: 9)
     try snapshot.setCurrent(current)
     #expect(try snapshot.current() == current)
-    #expect(
-      try Files.read(snapshot.path + "/current") == Array("1 \(record.digest) 2 9\n".utf8))
+    #expect(try Files.read(snapshot.path + "/current") == Array("1 \(record.digest) 2 9\n".utf8))
     try Files.remove(snapshot.path + "/current")
     try Files.appendLine("1 abc", to: snapshot.path + "/current")
     #expect(throws: SnapshotError.self) { try snapshot.current() }

@@ -48,8 +48,7 @@ struct BrowserTests {
     let browser = try Browser()
     let policy =
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'\">"
-    try await browser.open(
-      page("<script>console.error('bad', 1); missing.call()</script>"))
+    try await browser.open(page("<script>console.error('bad', 1); missing.call()</script>"))
     var errors = try await browser.errors().joined(separator: "\n")
     #expect(errors.contains("bad") && errors.contains("missing is not defined"))
     try await browser.open(page("<img alt=\"\" src=\"http://127.0.0.1:9/a.png\">", head: policy))
@@ -86,8 +85,7 @@ struct BrowserTests {
     let browser = try Browser()
     try await browser.open(page("<p>fine</p>"))
     #expect(try await browser.violations() == [])
-    try await browser.open(
-      page("<p style=\"color:#bbb;background:#fff\">pale</p><input>"))
+    try await browser.open(page("<p style=\"color:#bbb;background:#fff\">pale</p><input>"))
     let found = try await browser.violations()
     #expect(found.contains { $0.hasPrefix("color-contrast: ") })
     #expect(found.contains { $0.hasPrefix("label: ") })

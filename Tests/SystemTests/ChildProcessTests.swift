@@ -31,8 +31,7 @@ import Testing
     #expect(result.status == 0)
   }
 
-  @Test
-  func `a deadline kills a program, a signal is reported, a missing program is an error`() throws {
+  @Test func `a deadline kills a program; signals and missing programs are errors`() throws {
     #expect(throws: SystemError.self) {
       try ChildProcess.run("/bin/sleep", ["30"], deadlineSeconds: 0)
     }

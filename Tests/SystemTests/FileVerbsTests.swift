@@ -124,9 +124,7 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: directory.file("tree/link"), withDestinationPath: "/no/such")
     try DurableFile.synchronize(tree: directory.file("tree"))
-    #expect(throws: SystemError.self) {
-      try DurableFile.synchronize(tree: directory.file("none"))
-    }
+    #expect(throws: SystemError.self) { try DurableFile.synchronize(tree: directory.file("none")) }
   }
 
   @Test func `a program with too much output is killed`() throws {

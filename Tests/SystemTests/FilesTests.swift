@@ -17,9 +17,7 @@ import Testing
 
   @Test func `a failed durable write leaves no file and names the path`() throws {
     let path = directory.file("missing/a.json")
-    let error = #expect(throws: SystemError.self) {
-      try DurableFile.write([1], to: path)
-    }
+    let error = #expect(throws: SystemError.self) { try DurableFile.write([1], to: path) }
     #expect(error?.path.contains("missing/") == true)
     #expect(error?.errno == ENOENT)
     // The name is taken by a directory, so the temporary file must be removed.
@@ -70,9 +68,7 @@ import Testing
   }
 
   @Test(arguments: ["pipe", "socket", "/dev/zero", "/dev/null"])
-  func `a pipe, socket or device is rejected with its type, even through a link`(_ name: String)
-    throws
-  {
+  func `a pipe, socket or device is rejected by type, even via a link`(_ name: String) throws {
     let path = name.hasPrefix("/") ? name : directory.file(name)
     if name == "pipe" { mkfifo(path, 0o600) }
     if name == "socket" {

@@ -23,8 +23,7 @@ import Testing
   }
 
   @Test func `a look-alike letter is reported`() {
-    let letters = Spelling.lookAlikes("sоupName", of: "soupName")
-    #expect(letters?.map(\.wrong) == ["о"])
+    #expect(Spelling.lookAlikes("sоupName", of: "soupName")?.map(\.wrong) == ["о"])
     #expect(Spelling.lookAlikes("soupname", of: "soupName") == nil)
   }
 }

@@ -27,8 +27,7 @@ import Testing
         }
       }
       // Runs on the pool while all eight wait. If they blocked the pool, this would never run.
-      let released = Task { for _ in threads { gate.signal() } }
-      await released.value
+      await Task { for _ in threads { gate.signal() } }.value
       var sum = 0
       for await number in group { sum += number }
       #expect(sum == 28)

@@ -122,8 +122,7 @@ package actor Browser {
       "Emulation.setEmulatedMedia",
       ["features": [["name": "prefers-color-scheme", "value": scheme]]])
     _ = try pipe.call("Emulation.setTimezoneOverride", ["timezoneId": .string(look.zone)])
-    _ = try pipe.call(
-      "Emulation.setScriptExecutionDisabled", ["value": JSONValue(!look.hasScript)])
+    _ = try pipe.call("Emulation.setScriptExecutionDisabled", ["value": JSONValue(!look.hasScript)])
   }
 
   /// The value of an expression in the page, as JSON; a promise is awaited.

@@ -81,9 +81,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
 
   /// The number of cases to run.
   package var count: Int {
-    guard let text = ProcessEnvironment.variable(rawValue) else {
-      return count(at: Scale.current)
-    }
+    guard let text = ProcessEnvironment.variable(rawValue) else { return count(at: Scale.current) }
     guard let number = Int(text), number >= 0 else {
       preconditionFailure("\(rawValue) is a number, not \(text)")
     }

@@ -10,8 +10,7 @@ public final class MemoryDirectory: Sendable {
   public init(_ name: String) {
     let manager = FileManager.default
     let memory = "/dev/shm"
-    let base =
-      manager.isWritableFile(atPath: memory) ? memory : manager.temporaryDirectory.path
+    let base = manager.isWritableFile(atPath: memory) ? memory : manager.temporaryDirectory.path
     path = "\(base)/attache-\(name)-\(UUID().uuidString)"
     try? manager.createDirectory(atPath: path, withIntermediateDirectories: true)
   }

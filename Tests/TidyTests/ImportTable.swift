@@ -1,5 +1,3 @@
-import Foundation
-
 /// The imports that each target may have, from the lines of Package.swift.
 ///
 /// `--explicit-target-dependency-import-check error` rejects an undeclared target, but not a module

@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 /// Every accepted key of the pipeline file is read by some code.

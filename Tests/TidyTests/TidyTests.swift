@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @Suite struct TidyTests {
@@ -160,8 +159,7 @@ import Testing
     }
   }
 
-  @Test
-  func `no two modules have a type with the same name, except for the protocol's two sides`() {
+  @Test func `no two modules have a type of one name, except the protocol's two sides`() {
     var holders: [String: Set<String>] = [:]
     for file in SourceTree.programs {
       for type in Shape.types(file.lines) { holders[type, default: []].insert(file.target) }

@@ -85,9 +85,7 @@ import Testing
   ]
 
   /// Files that quote the words.
-  private static let quoting = [
-    "docs/dev/style.md", "Tests/TidyTests/WordsTests.swift",
-  ]
+  private static let quoting = ["docs/dev/style.md", "Tests/TidyTests/WordsTests.swift"]
 
   /// Files and folders that are not clean yet.
   ///
@@ -95,8 +93,8 @@ import Testing
   private static let exceptions: [String] = [
     "Sources/Ledger/LedgerDatabase.swift",
     "Sources/Ledger/LedgerSchema.swift",
-    "Sources/Reconciliation/HTMLReport+Script.swift",
-    "Sources/Reconciliation/HTMLReport+Style.swift",
+    "Sources/Reports/HTML/HTMLReport+Script.swift",
+    "Sources/Reports/HTML/HTMLReport+Style.swift",
     "Sources/Review/ReviewPage+Script.swift",
     "Sources/Review/ReviewPage+Style.swift",
   ]

@@ -1,5 +1,5 @@
 import JSON
-import Reconciliation
+import Reports
 
 /// The reports of a run.
 package struct ReportSettings: Sendable, Hashable {

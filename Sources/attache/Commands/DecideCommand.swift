@@ -2,7 +2,7 @@ import Arguments
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import System
 
 /// `attache decide`: lets an operator decide open edits.

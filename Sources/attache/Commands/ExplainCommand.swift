@@ -1,7 +1,7 @@
 import Arguments
 import JSON
 import Pipelines
-import Reconciliation
+import Reports
 import System
 
 /// `attache explain`: shows the history of one record or edit.

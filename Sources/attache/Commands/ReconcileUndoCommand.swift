@@ -2,7 +2,6 @@ import Arguments
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import System
 
 /// `attache reconcile undo`: undoes what a run changed in the org.

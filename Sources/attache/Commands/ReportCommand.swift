@@ -2,7 +2,7 @@ import Arguments
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import System
 
 /// `attache report`: shows the report of a run, or its path.

@@ -2,7 +2,7 @@ import Arguments
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import System
 
 /// `attache status`: shows open items and the last runs.

@@ -1,7 +1,7 @@
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
+import Reports
 import System
 
 /// The text and JSON of open edits and decisions.

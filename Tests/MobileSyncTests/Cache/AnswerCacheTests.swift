@@ -23,8 +23,7 @@ import Testing
     #expect(layout.objectAPIName == "Account")
     #expect(layout.layoutType == "Compact")
     #expect(layout.mode == "Edit")
-    let json = try JSONValue(parsing: layout.json)
-    #expect(json["sections"]?.array?.isEmpty == false)
+    #expect(try JSONValue(parsing: layout.json)["sections"]?.array?.isEmpty == false)
   }
 
   private static func check(_ metadata: Metadata?) throws {
@@ -41,9 +40,7 @@ import Testing
 
   // SDK: testFetchLayoutInCacheOnlyMode (206)
   @Test(arguments: Platform.allCases)
-  func `with CACHE_ONLY, a cached layout is returned from the store`(_ platform: Platform)
-    async throws
-  {
+  func `with CACHE_ONLY, a cached layout comes from the store`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     #expect(try await Self.layout(store, .cacheOnly) == nil)
     #expect(store.org.requests(.layout) == 0)
@@ -84,9 +81,7 @@ import Testing
 
   // SDK: testFetchMetadataInCacheOnlyMode (211)
   @Test(arguments: Platform.allCases)
-  func `with CACHE_ONLY, a cached description is returned from the store`(_ platform: Platform)
-    async throws
-  {
+  func `with CACHE_ONLY, a description comes from the store`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     #expect(try await Self.metadata(store, .cacheOnly) == nil)
     #expect(store.org.requests(.describe) == 0)

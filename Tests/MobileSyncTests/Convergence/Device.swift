@@ -72,8 +72,7 @@ final class Device {
       overlapSeconds: setup.overlapSeconds, maxDeletesPercent: 100, minimumDeletes: 100,
       unansweredWaitSeconds: setup.quietSeconds)
     settings.deduplicates = setup.deduplicates
-    return try await SyncManager(
-      store: Store(opening: path), org: client, settings: settings)
+    return try await SyncManager(store: Store(opening: path), org: client, settings: settings)
   }
 
   /// Copies the file as it is on disk now, which is the state after a kill.
@@ -117,9 +116,7 @@ final class Device {
     }
   }
 
-  func write(_ object: JSONObject) async throws -> Int64 {
-    try await Self.write(object, manager)
-  }
+  func write(_ object: JSONObject) async throws -> Int64 { try await Self.write(object, manager) }
 
   static func write(_ object: JSONObject, _ manager: SyncManager) async throws -> Int64 {
     try await manager.withStore { store in

@@ -48,9 +48,7 @@ struct EditLog {
       && edits[index].entry == edit.entry
     {
       // A record created and deleted here still needs an outcome: its deletion.
-      if edit.kind == .delete || edits[index].kind == edit.kind {
-        edits[index].end = .superseded
-      }
+      if edit.kind == .delete || edits[index].kind == edit.kind { edits[index].end = .superseded }
     }
     edits.append(edit)
   }

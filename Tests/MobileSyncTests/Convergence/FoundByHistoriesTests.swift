@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Failures found by the histories of `ConvergenceTests`, each reduced to a minimum.
@@ -18,14 +15,11 @@ import Testing
     // There is no request in between, so the device knows only an earlier response.
     try store.org.org.moveClock(by: -7_200_000)
     try store.org.update("Account", ids[1], ["Name": "restored"])
-    let report = try await manager.reSync(id: run.syncID).finish()
-    #expect(report.fetched == 3)
+    #expect(try await manager.reSync(id: run.syncID).finish().fetched == 3)
     #expect(try await store.element(ids[1])?["Name"]?.string == "restored")
   }
 
-  @Test func `a record created here and deleted in the org before a sync down is a ghost`()
-    async throws
-  {
+  @Test func `a record created here, deleted in the org before a sync, is a ghost`() async throws {
     let store = try await ManagedStore()
     let manager = store.manager
     let down = try await manager.syncDown(
@@ -52,8 +46,7 @@ import Testing
     ]
     for down in downs { try await down.finish() }
     try await store.createAccounts(["created here"])
-    let up = try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts)
-    try await up.finish()
+    try await manager.syncUp(options: Self.fields, soupName: ManagedStore.accounts).finish()
     for down in downs { #expect(try await manager.cleanResyncGhosts(id: down.syncID).count == 0) }
     #expect(try await store.elements().count == 3)
   }
@@ -78,14 +71,10 @@ import Testing
     #expect(try await store.elements().count == 2)
   }
 
-  static let upserts = [
-    SyncUpTarget(), SyncUpTarget(externalIdFieldName: "External_Id__c"),
-  ]
+  static let upserts = [SyncUpTarget(), SyncUpTarget(externalIdFieldName: "External_Id__c")]
 
   @Test(arguments: upserts)
-  func `a create without a response and its fetched record become one element`(
-    _ target: SyncUpTarget
-  ) async throws {
+  func `a lost create and its fetched record become one`(_ target: SyncUpTarget) async throws {
     let store = try await ManagedStore()
     try await twins(target, store)
     try await store.manager.reSync(named: "up").finish()

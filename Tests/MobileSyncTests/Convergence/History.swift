@@ -1,5 +1,4 @@
 import MobileSync
-import SmartStore
 import TestSupport
 
 /// The setup of a history's devices and syncs.
@@ -35,8 +34,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   static func draw(_ random: inout HistoryRandom) -> HistorySetup {
     let isCustom = random.chance(40)
     let isBriefcase = random.chance(30)
-    let kind = random.pick(
-      weighted: [(6, SyncUpTarget.Kind.collection), (2, .batch), (2, .single)])
+    let kind = random.pick(weighted: [(6, SyncUpTarget.Kind.collection), (2, .batch), (2, .single)])
     return HistorySetup(
       object: isCustom ? "Site_Visit__c" : "Account",
       fields: isCustom ? ["Notes__c", "Equipment__c"] : ["Description", "Site"],
@@ -107,8 +105,7 @@ struct History: RandomHistory, Hashable {
   }
 
   private static func moment(_ random: inout HistoryRandom) -> Step.Moment {
-    random.pick(
-      weighted: [(5, Step.Moment.now), (2, .same), (3, .late(1 + random.below(40)))])
+    random.pick(weighted: [(5, Step.Moment.now), (2, .same), (3, .late(1 + random.below(40)))])
   }
 
   var description: String {

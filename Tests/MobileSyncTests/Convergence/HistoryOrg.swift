@@ -24,8 +24,7 @@ final class HistoryOrg {
 
   init(_ setup: HistorySetup) throws {
     self.setup = setup
-    org = try LocalOrg.Org(
-      directory: directory.file("org"), options: .init(clockStart: Self.start))
+    org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
     admin = try #require(org.user(named: "admin@example.com"))
     var options = OrgServer.Options()
     options.writesLog = false
@@ -76,9 +75,7 @@ final class HistoryOrg {
   func update(_ record: OrgRecord, field: Int, at moment: Step.Moment) throws {
     made += 1
     let value = JSONValue.string("other-\(made)")
-    try at(moment) {
-      try change(record.id, [setup.fields[field]: value])
-    }
+    try at(moment) { try change(record.id, [setup.fields[field]: value]) }
   }
 
   /// Renames a record so that the query no longer finds it.
@@ -94,9 +91,7 @@ final class HistoryOrg {
     if let error = org.update(setup.object, id: id, fields, as: admin).errors.first { throw error }
   }
 
-  func moveClock(seconds: Int) throws {
-    try org.moveClock(by: Int64(seconds) * 1000)
-  }
+  func moveClock(seconds: Int) throws { try org.moveClock(by: Int64(seconds) * 1000) }
 
   private func at(_ moment: Step.Moment, _ body: () throws -> Void) throws {
     switch moment {

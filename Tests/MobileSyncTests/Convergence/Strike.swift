@@ -1,7 +1,6 @@
 import Dispatch
 import JSON
 import LocalOrg
-import MobileSync
 import SQLite
 import System
 

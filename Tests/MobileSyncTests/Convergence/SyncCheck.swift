@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import System
 import TestSupport
 
 /// The state of a store and of the org before a sync, to check the sync's effects.
@@ -58,9 +57,7 @@ struct SyncCheck {
   private func judge(_ error: SyncError?, wasStruck: Bool) throws {
     guard let error else { return }
     let isOurs = [.store, .definition, .notYet, .unknownSync, .running].contains(error.code)
-    if isOurs || !wasStruck {
-      throw Violation("the sync \(sync.rawValue) failed: \(error)")
-    }
+    if isOurs || !wasStruck { throw Violation("the sync \(sync.rawValue) failed: \(error)") }
   }
 
   // MARK: Sync up

@@ -1,5 +1,4 @@
 import JSON
-import MobileSync
 import TestSupport
 
 /// The end of a history: no more faults, all devices sync, and then all must agree.
@@ -69,8 +68,7 @@ extension World {
     let result = await SyncResult.run(.down, device.manager)
     if let error = result.error { throw Violation("\(name)'s last sync: \(error)") }
     guard result.report.written == 0 else {
-      throw Violation(
-        "\(name) wrote \(result.report.written) elements in a sync without changes")
+      throw Violation("\(name) wrote \(result.report.written) elements in a sync without changes")
     }
     let fresh = try await Device(device.number, setup, client: device.client)
     let primed = await SyncResult.run(.down, fresh.manager)

@@ -1,7 +1,5 @@
 import JSON
-import LocalOrg
 import MobileSync
-import System
 import TestSupport
 
 /// Two devices and an org during one history.
@@ -87,9 +85,7 @@ final class World {
   }
 
   func note(_ device: Device, _ entry: Int64, _ kind: EditLog.Kind, _ token: String) {
-    log.add(
-      EditLog.Edit(
-        step: step, device: device.number, entry: entry, kind: kind, token: token))
+    log.add(EditLog.Edit(step: step, device: device.number, entry: entry, kind: kind, token: token))
   }
 
   private func edit(_ device: Device, pick: Int, field: Int) async throws {
@@ -202,8 +198,7 @@ final class World {
     switch strike.mishap.kind {
     case .kill: try await device.start(at: strike.copy)
     case .stop:
-      let runs = try await device.manager.restart(
-        restartStoppedSyncs: strike.mishap.salt % 2 == 0)
+      let runs = try await device.manager.restart(restartStoppedSyncs: strike.mishap.salt % 2 == 0)
       for run in runs { reports.append(await run.report) }
     case .editMeanwhile:
       if let edit = strike.edit { log.add(edit) }

@@ -1,5 +1,3 @@
-import HTTP
-import JSON
 import LocalOrg
 import MobileSync
 import SmartStore
@@ -102,8 +100,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `two types share one page and go into their soups`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
-    let run = try await Self.start(store)
-    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/24", "DONE 100/24"])
+    #expect(try await Self.start(store).story == ["RUNNING 0/-1", "RUNNING 0/24", "DONE 100/24"])
     #expect(try await store.column("Id") == accounts.sorted())
     #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
     #expect(store.org.requests(.retrieve) == 2)
@@ -121,16 +118,13 @@ import Testing
     #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
     // Five IDs per page: the third has accounts and contacts.
     let (other, _, _) = try await Self.store(platform, accounts: 12, contacts: 12)
-    let five = try await Self.start(other, Self.target(perRetrieve: 5))
-    #expect(await five.story.count == 2 + 4 + 1)
+    #expect(try await Self.start(other, Self.target(perRetrieve: 5)).story.count == 2 + 4 + 1)
     #expect(other.org.requests(.retrieve) == 6)
   }
 
   // SDK: testCleanGhostsOneObjectType (203)
   @Test(arguments: Platform.allCases)
-  func `deleted records are removed, those created on a device stay`(_ platform: Platform)
-    async throws
-  {
+  func `deleted records are removed, records made here stay`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 4)
     let run = try await Self.start(store, Self.target([Self.accounts]))
     try await run.finish()

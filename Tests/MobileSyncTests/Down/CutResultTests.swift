@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import SmartStore
 import Testing
 
@@ -21,8 +19,7 @@ import MobileSync
       "LIMIT 3", "LIMIT 3 OFFSET 1", "ORDER BY LastModifiedDate DESC LIMIT 3",
       "WHERE Name != 'Z' ORDER BY Name LIMIT 3",
     ], [false, true])
-  func `an edit stays when another record was deleted`(_ end: String, _ listsAll: Bool) async throws
-  {
+  func `an edit stays if another record was deleted`(_ end: String, _ listsAll: Bool) async throws {
     let org = try SyncedOrg(accounts: 5)
     let other = try org.make("Account", ["Name": "Z"])
     let snapshot = try await Snapshot.primed(
@@ -112,8 +109,7 @@ import MobileSync
     try store.org.makeAccounts(2, name: "Acme late")
     let report = try await store.manager.reSync(id: run.syncID).finish()
     #expect(report.warnings.count == 1)
-    #expect(
-      report.warnings.contains { $0.contains("2 records of the store that it lacks") })
+    #expect(report.warnings.contains { $0.contains("2 records of the store that it lacks") })
   }
 
   @Test func `values of a number field that cannot be queried are reported`() async throws {

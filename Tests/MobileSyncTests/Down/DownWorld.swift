@@ -187,8 +187,7 @@ final class DownWorld {
   /// The names of the accounts that the org has for this kind, by ID.
   func expected() throws -> [String: String] {
     let page = try org.org.query(
-      "SELECT Id, Name FROM Account WHERE Name LIKE 'Acme%'", as: org.admin,
-      includeDeleted: false)
+      "SELECT Id, Name FROM Account WHERE Name LIKE 'Acme%'", as: org.admin, includeDeleted: false)
     var names: [String: String] = [:]
     for record in try JSONValue(parsing: page.records).array ?? [] {
       names[try #require(record["Id"]?.string)] = record["Name"]?.string

@@ -16,8 +16,7 @@ import Testing
 
   private func check(_ store: ManagedStore, has families: [Family]) async throws {
     #expect(try await store.column("Id") == families.map(\.id).sorted())
-    #expect(
-      try await store.column("Id", of: "contacts") == families.flatMap(\.children).sorted())
+    #expect(try await store.column("Id", of: "contacts") == families.flatMap(\.children).sorted())
   }
 
   // MARK: Ghosts
@@ -87,11 +86,7 @@ import Testing
     let body =
       "{\"totalSize\":2,\"done\":true,\"records\":["
       + "\(family(families[0], isDone: false)),\(family(families[1], isDone: true))]}"
-    store.org.server.faults.add(
-      .kind(.query),
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))))
+    store.org.server.faults.add(.kind(.query), .respond(.json(body)))
     _ = try await store.manager.cleanResyncGhosts(id: run.syncID)
     var left = families
     left[1].children = [families[1].children[0]]
@@ -107,9 +102,7 @@ import Testing
     let run = try await store.syncFamilies(.accounts(families))
     try await check(store, has: families)
     let parents = try await store.values("AccountId", of: "contacts")
-    for family in families {
-      #expect(family.children.allSatisfy { parents[$0] == family.id })
-    }
+    for family in families { #expect(family.children.allSatisfy { parents[$0] == family.id }) }
     #expect(await run.report.fetched == 24)
     #expect(await run.lastState.totalSize == 3)
   }
@@ -142,11 +135,7 @@ import Testing
   @Test func `announced parents that do not arrive are an error`() async throws {
     let (store, families) = try await ManagedStore.with(families: 3, children: 1)
     let body = #"{"totalSize":3,"done":true,"records":[]}"#
-    store.org.server.faults.add(
-      .kind(.query),
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(body.utf8))))
+    store.org.server.faults.add(.kind(.query), .respond(.json(body)))
     let error = await #expect(throws: SyncError.self) {
       try await store.syncFamilies(.accounts(families))
     }
@@ -204,8 +193,7 @@ import Testing
         .init(status: 200, headers: ["Content-Type": "application/json"], body: body.bytes)))
     var target = ParentChildrenTarget.accounts()
     target.family = .accounts(dates: (parentField, childField))
-    let run = try await store.syncFamilies(target)
-    #expect(await run.lastState.maxTimeStamp == stamps[expected])
+    #expect(try await store.syncFamilies(target).lastState.maxTimeStamp == stamps[expected])
   }
 
   // MARK: Changed children
@@ -221,8 +209,7 @@ import Testing
       try store.org.update("Contact", family.children[0], ["LastName": "remote"])
     }
     // It moves to another parent, and neither parent changes.
-    try store.org.update(
-      "Contact", families[1].children[1], ["AccountId": .string(families[2].id)])
+    try store.org.update("Contact", families[1].children[1], ["AccountId": .string(families[2].id)])
     let before = store.org.requests(.query)
     let next = try await store.reSync(run)
     #expect(store.org.requests(.query) == before + 2)
@@ -236,8 +223,7 @@ import Testing
     let parents = try await store.values("AccountId", of: "contacts")
     #expect(parents[families[1].children[1]] == families[2].id)
     // Nothing is missed or fetched again afterwards.
-    let last = try await store.reSync(next)
-    #expect(await last.report.fetched == 0)
+    #expect(try await store.reSync(next).report.fetched == 0)
   }
 
   @Test func `a new child of a changed tree is not stored if it arrives alone`() async throws {
@@ -258,8 +244,7 @@ import Testing
     let store = try await ManagedStore()
     try store.org.makeFamilies(1, children: 1)
     let run = try await store.syncFamilies(.accounts())
-    store.org.server.faults.add(
-      .kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY"))
+    store.org.server.faults.add(.kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY"))
     let next = try await store.reSync(run)
     #expect(await next.lastState.status == .done)
     #expect(await next.report.warnings.count == 1)
@@ -288,11 +273,7 @@ import Testing
     let parent =
       #"{"attributes":{"type":"Account"},"Id":"\#(family.id)",\#(date),"Contacts":\#(children)}"#
     let page = #"{"totalSize":1,"done":true,"records":[\#(parent)]}"#
-    store.org.server.faults.add(
-      .kind(.query),
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))))
+    store.org.server.faults.add(.kind(.query), .respond(.json(page)))
     let run = try await store.syncFamilies(.accounts())
     #expect(await run.report.warnings.count == 1)
     #expect(await run.lastState.maxTimeStamp == -1)

@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing
@@ -19,8 +17,7 @@ import Testing
   func `a description is one element whose id is the type`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     let run = try await store.manager.syncDown(
-      target: .metadata(MetadataTarget(sobjectType: "Account")),
-      soupName: MetadataTarget.soupName)
+      target: .metadata(MetadataTarget(sobjectType: "Account")), soupName: MetadataTarget.soupName)
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/1", "DONE 100/1"])
     let elements = try await store.elements(MetadataTarget.soupName)
     #expect(elements.count == 1)
@@ -34,8 +31,7 @@ import Testing
 
   // SDK: testSyncDownForLayoutTarget (5)
   @Test(arguments: Platform.allCases)
-  func `a layout is one element whose id combines its parameters`(_ platform: Platform) async throws
-  {
+  func `a layout is one element whose id has its parameters`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     let target = LayoutTarget(
       sobjectType: "Account", formFactor: .medium, layoutType: .compact, mode: .edit)
@@ -52,9 +48,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `their elements are never ghosts, and a rerun writes nothing`(_ platform: Platform)
-    async throws
-  {
+  func `they are never ghosts, and a rerun writes nothing`(_ platform: Platform) async throws {
     let store = try await Self.store(platform)
     for (target, soup) in [
       (

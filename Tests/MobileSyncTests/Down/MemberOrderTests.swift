@@ -1,8 +1,5 @@
 import HTTP
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Members have no order in JSON.
@@ -32,8 +29,7 @@ import Testing
       for name in fields.reversed() {
         members.append("\"\(name)\":\((values[name] ?? .null).text)")
       }
-      let attributes =
-        #"{"url":"/services/data/v66.0/sobjects/Account/\#(id)","type":"Account"}"#
+      let attributes = #"{"url":"/services/data/v66.0/sobjects/Account/\#(id)","type":"Account"}"#
       members.append("\"attributes\":\(attributes)")
       return "{" + members.joined(separator: ",") + "}"
     }

@@ -1,6 +1,4 @@
 import HTTP
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing

@@ -1,7 +1,5 @@
-import JSON
 import MobileSync
 import SmartStore
-import System
 import TestSupport
 import Testing
 
@@ -22,8 +20,7 @@ import Testing
       children.modificationDateFieldName = "ChildLastModifiedDate"
     }
     return ParentChildrenTarget(
-      family: ParentChildrenFamily(
-        parent: parent, children: children, relationshipType: .lookup),
+      family: ParentChildrenFamily(parent: parent, children: children, relationshipType: .lookup),
       parentFieldlist: ["ParentName", "Title"], childrenFieldlist: ["ChildName", "School"],
       parentSoqlFilter: filter)
   }

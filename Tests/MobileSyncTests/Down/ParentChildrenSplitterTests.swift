@@ -4,8 +4,7 @@ import Testing
 
 @Suite struct ParentChildrenSplitterTests {
   private func records(_ bytes: [UInt8]) throws -> String {
-    let page = try JSONValue(parsing: bytes)
-    #expect(page["records"]?.array != nil)
+    #expect(try JSONValue(parsing: bytes)["records"]?.array != nil)
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -28,8 +27,7 @@ import Testing
         + "\n \"LastModifiedDate\":\"2024-01-01T00:00:00.000+0000\"}",
       #"{"Id":"001B","Name":"B"}"#, #"{"Id":"001C","Z":[]}"#,
     ]
-    #expect(
-      try records(result.parents) == #"{"records":["# + parents.joined(separator: ",") + "]}")
+    #expect(try records(result.parents) == #"{"records":["# + parents.joined(separator: ",") + "]}")
     let children = [
       #"{"attributes":{"type":"Contact"},"Id":"003A" ,"AccountId":"001A"}"#,
       #"{"Id":"003B","AccountId":"001A"}"#,
@@ -56,8 +54,7 @@ import Testing
     let more = #"{"totalSize":3,"done":true,"records":[{"Id":"003C"}]}"#
     let others = try ParentChildrenSplitter(.accounts()).children(
       Array(more.utf8), of: Array("001A".utf8))
-    #expect(
-      try records(others.children) == #"{"records":[{"Id":"003C","AccountId":"001A"}]}"#)
+    #expect(try records(others.children) == #"{"records":[{"Id":"003C","AccountId":"001A"}]}"#)
   }
 
   @Test func `a new child of a tree changed on the device is not stored`() throws {

@@ -1,6 +1,4 @@
 import HTTP
-import JSON
-import LocalOrg
 import MobileSync
 import Salesforce
 import SmartStore
@@ -8,6 +6,10 @@ import Testing
 
 /// Searches in the sync manager.
 @Suite struct SoslDownTests {
+  private let store: ManagedStore
+
+  init() async throws { store = try await ManagedStore() }
+
   static let search = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)"
 
   @discardableResult
@@ -40,25 +42,21 @@ import Testing
     #expect(state.target["query"]?.string == query)
     #expect(try await store.elements().allSatisfy { $0["Name"] == nil })
     try store.org.update("Account", ids[0], ["Site": "new"])
-    let again = try await store.manager.reSync(id: run.syncID)
-    #expect(try await again.finish().fetched == 2)
+    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 2)
   }
 
   @Test func `a search without dates has no cursor`() async throws {
-    let store = try await ManagedStore()
     try Self.acmes(2, store)
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.lastState.maxTimeStamp == -1)
   }
 
   @Test func `a search without results is DONE`() async throws {
-    let store = try await ManagedStore()
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
   }
 
   @Test func `records without an id are an error that shows where to add it`() async throws {
-    let store = try await ManagedStore()
     try Self.acmes(1, store)
     let answer = ServerResponse.json(#"{"searchRecords":[{"Name":"Acme"}]}"#)
     store.org.server.faults.add(.kind(.search), .respond(answer))
@@ -70,7 +68,6 @@ import Testing
   }
 
   @Test func `a response that is not a search result fails the sync`() async throws {
-    let store = try await ManagedStore()
     store.org.server.faults.add(.kind(.search), .respond(.json(#"{"other":1}"#)))
     let run = try await store.manager.syncDown(.sosl(SoslTarget(query: Self.search)))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
@@ -84,7 +81,6 @@ import Testing
     ("FIND {Acme} RETURNING Account(Id LIMIT 9)", 1),
   ])
   func `a cut search makes no ghosts`(_ query: String, _ removed: Int) async throws {
-    let store = try await ManagedStore()
     let ids = try Self.acmes(3, store)
     let run = try await store.manager.syncDown(
       .sosl(SoslTarget(query: "FIND {Acme} RETURNING Account(Id)")))
@@ -102,7 +98,6 @@ import Testing
   }
 
   @Test func `a search that reaches the org's limit warns, and removes nothing`() async throws {
-    let store = try await ManagedStore()
     let records = (0..<RequestLimits.search).map { number in
       #"{"attributes":{"type":"Account"},"Id":"001000000000\#(1000 + number % 1000)\#(number / 1000)AAA"}"#
     }

@@ -1,7 +1,5 @@
-import JSON
 import MobileSync
 import Salesforce
-import SmartStore
 import System
 import TestSupport
 import Testing
@@ -131,9 +129,7 @@ import Testing
   }
 
   @Test(arguments: [nil, Int64(5)])
-  func `the overlap's own record keeps its edit, a full run overwrites it`(_ seenUntil: Int64?)
-    throws
-  {
+  func `the overlap's record keeps its edit, a full run overwrites it`(_ seenUntil: Int64?) throws {
     let context = try context()
     context.seenUntil = seenUntil
     try context.store.upsert(

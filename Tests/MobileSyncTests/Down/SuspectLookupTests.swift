@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import Salesforce
 import SmartStore
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import JSON
 import LocalOrg
 import MobileSync
-import SmartStore
 import System
 import Testing
 
@@ -131,9 +130,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `the next run catches up on an interrupted one`(
-    _ kind: DownKind, _ sink: DownSink
-  ) async throws {
+  func `the next run resumes an interrupted one`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))
     var ids = try world.org.makeAccounts(7, name: "Acme")
     for place in 1...6 {
@@ -154,8 +151,7 @@ import Testing
   }
 
   @Test(arguments: every)
-  func `a record that no longer matches is removed`(_ kind: DownKind, _ sink: DownSink) async throws
-  {
+  func `a record that stops matching is removed`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink)
     let ids = try world.org.makeAccounts(3, name: "Acme")
     try await world.sync()
@@ -166,9 +162,7 @@ import Testing
   }
 
   @Test(arguments: every.filter { $0.0 != .mru })
-  func `records are added and removed with user access`(_ kind: DownKind, _ sink: DownSink)
-    async throws
-  {
+  func `records come and go with user access`(_ kind: DownKind, _ sink: DownSink) async throws {
     let ada = "ada@example.com"
     let world = try await DownWorld(kind, sink, as: ada)
     let ids = try world.org.makeAccounts(3, name: "Acme")

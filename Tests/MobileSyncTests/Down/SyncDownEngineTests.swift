@@ -1,4 +1,3 @@
-import JSON
 import MobileSync
 import Salesforce
 import SmartStore
@@ -193,8 +192,7 @@ private final class FailingSink: RecordSink {
     #expect(engine.cursor.maxTimeStamp == 5)
   }
 
-  @Test func `the cursor advances to the greatest date, not past the clock or limit`() async throws
-  {
+  @Test func `the cursor is the greatest date, not past the clock or limit`() async throws {
     func end(now: Int64 = .max, limit: Int64? = nil, mark: Int64? = nil) async throws -> Int64 {
       let pages = ScriptedPages([[(Self.id(1), Self.late)], [(Self.id(2), Self.early)]])
       pages.cursorLimit = limit
@@ -349,9 +347,7 @@ private final class FailingSink: RecordSink {
       asked: asked.map { RecordIDSet($0.map(Self.id)) })
   }
 
-  @Test func `a list of all IDs removes records that it lacks, and fetches new records`()
-    async throws
-  {
+  @Test func `a list of all IDs removes records it lacks, and fetches new ones`() async throws {
     try put(Self.id(1))
     try put(Self.id(2))
     try put(Self.id(3), dirty: true)

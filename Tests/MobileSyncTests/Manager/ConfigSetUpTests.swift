@@ -70,9 +70,7 @@ import Testing
     for name in names { #expect(try await store.manager.hasSync(named: name)) }
   }
 
-  @Test func `an existing sync stays, with its cursor, and its difference is reported`()
-    async throws
-  {
+  @Test func `an existing sync stays, with its cursor; its difference is reported`() async throws {
     let store = try await ManagedStore()
     try store.org.makeAccounts(2)
     let manager = store.manager

@@ -1,5 +1,4 @@
 import MobileSync
-import SmartStore
 import Synchronization
 import System
 
@@ -86,8 +85,7 @@ struct GatedTarget: CustomSyncDownTarget {
         + #""LastModifiedDate":"\#(Dates.salesforce(Self.date(index / perDate)))"}"#
     }
     let isLast = (page + 1) * perPage >= all.count
-    return CustomPage(
-      records: records, totalSize: all.count, next: isLast ? nil : String(page + 1))
+    return CustomPage(records: records, totalSize: all.count, next: isLast ? nil : String(page + 1))
   }
 
   /// The target as in a configuration.

@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing
@@ -8,9 +6,7 @@ import Testing
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
   @Test(arguments: Platform.allCases)
-  func `a record that was deleted in the org is removed from the soup`(_ platform: Platform)
-    async throws
-  {
+  func `a record deleted in the org leaves the soup`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts(ids)), named: "down")
@@ -25,8 +21,7 @@ import Testing
 
   // SDK: testCleanResyncGhostsWithMultipleSyncs (11)
   @Test(arguments: Platform.allCases)
-  func `cleaning one sync keeps records that another one fetched`(_ platform: Platform) async throws
-  {
+  func `cleaning one sync keeps the records of another`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 6, platform)
     let manager = store.manager
     let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2]))))
@@ -42,9 +37,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a record that no sync fetched is a ghost of the only sync of its soup`(_ hasOther: Bool)
-    async throws
-  {
+  func `a record of no sync is a ghost of its soup's only sync`(_ hasOther: Bool) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
     let run = try await manager.syncDown(.soql(.accounts([ids[1]])))
@@ -65,8 +58,7 @@ import Testing
         ], into: ManagedStore.accounts)
     }
     try store.org.delete(ids[0])
-    let ghosts = try await manager.cleanResyncGhosts(id: run.syncID)
-    #expect(ghosts.count == (hasOther ? 0 : 1))
+    #expect(try await manager.cleanResyncGhosts(id: run.syncID).count == (hasOther ? 0 : 1))
     #expect(try await store.elements().count == (hasOther ? 2 : 1))
   }
 
@@ -87,8 +79,7 @@ import Testing
     }
     // As a sync up leaves a record created on the device.
     try await RefreshDownTests.put([ids[0]], into: store)
-    let ghosts = try await store.manager.cleanResyncGhosts(id: run.syncID)
-    #expect(ghosts.count == (hasOther ? 0 : 1))
+    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == (hasOther ? 0 : 1))
     #expect(try await store.column("Id") == (hasOther ? ids.sorted() : [ids[1]]))
   }
 
@@ -112,8 +103,7 @@ import Testing
     let error = await #expect(throws: SyncError.self) {
       try await store.manager.cleanResyncGhosts(id: state.id)
     }
-    #expect(
-      error?.message == "Cannot run cleanResyncGhosts:\(state.id): wrong type:syncUp")
+    #expect(error?.message == "Cannot run cleanResyncGhosts:\(state.id): wrong type:syncUp")
     let unknown = await #expect(throws: SyncError.self) {
       try await store.manager.cleanResyncGhosts(named: "nobody")
     }
@@ -143,8 +133,7 @@ import Testing
       settings: SyncSettings(overlapSeconds: 0, maxDeletesPercent: 10, minimumDeletes: 2))
     let ids = try store.org.makeAccounts(20)
     let manager = store.manager
-    let run = try await manager.syncDown(.soql(.accounts()), named: "down")
-    try await run.finish()
+    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
     for id in ids[0...2] { try store.org.delete(id) }
     let error = await #expect(throws: SyncError.self) {
       try await manager.cleanResyncGhosts(named: "down")

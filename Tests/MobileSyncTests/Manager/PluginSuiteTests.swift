@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import TestSupport
@@ -8,6 +7,10 @@ import Testing
 /// Rows 216–233 of the conformance table: what the JavaScript plugin's suite expects from a
 /// manager, in a user's store, the global one and a named global one.
 @Suite struct PluginSuiteTests {
+  private let app: App
+
+  init() async throws { app = try await App() }
+
   /// Which store of an app is synced.
   enum Place: String, CaseIterable, Sendable {
     case user, global, globalNamed
@@ -96,9 +99,7 @@ import Testing
       try await elements().compactMap { $0["Name"]?.string }.sorted()
     }
 
-    func dirty() async throws -> Int {
-      try await elements().count { $0["__local__"] == true }
-    }
+    func dirty() async throws -> Int { try await elements().count { $0["__local__"] == true } }
 
     func serverNames() throws -> [String] {
       try ids.compactMap { try org.values("Account", ["Name"], of: $0)?["Name"]?.string }.sorted()
@@ -123,7 +124,6 @@ import Testing
 
   // SDK: testSyncDownWithNoOverwrite (219)
   @Test func `a local change stays until a sync down overwrites it`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
     try await app.down(.leaveIfChanged)
@@ -136,7 +136,6 @@ import Testing
 
   // SDK: testRefreshSyncDown (220)
   @Test func `a refresh fetches changes of existing records`() async throws {
-    let app = try await App()
     try await app.down()
     for id in [app.ids[0], app.ids[2]] { try app.org.update("Account", id, ["Name": "new"]) }
     try await app.manager.syncDown(
@@ -149,7 +148,6 @@ import Testing
 
   // SDK: testReSync (221)
   @Test func `a sync runs again for changes only`() async throws {
-    let app = try await App()
     let id = try await app.down()
     for id in [app.ids[0], app.ids[2]] { try app.org.update("Account", id, ["Name": "new"]) }
     let run = try await app.manager.reSync(id: id)
@@ -160,7 +158,6 @@ import Testing
 
   // SDK: testCleanResyncGhosts (222)
   @Test func `a deleted record is removed when ghosts are cleaned`() async throws {
-    let app = try await App()
     let id = try await app.down(.leaveIfChanged)
     try app.org.delete(app.ids[0])
     #expect(try await app.manager.cleanResyncGhosts(id: id).count == 1)
@@ -171,7 +168,6 @@ import Testing
   // SDK: testSyncDownGetSyncDeleteSyncById (223), testSyncDownGetSyncDeleteSyncByName (224)
   @Test(arguments: [false, true])
   func `a sync down is found and deleted by its id or name`(_ isNamed: Bool) async throws {
-    let app = try await App()
     let id = try await app.down(name: "down")
     func status() async throws -> SyncState? {
       isNamed
@@ -206,7 +202,6 @@ import Testing
 
   // SDK: testSyncUpLocallyUpdatedWithNoOverwrite (228)
   @Test func `a change of a record newer in the org is skipped, then overwrites`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
     for id in app.ids { try app.org.update("Account", id, ["Name": "theirs"]) }
@@ -221,7 +216,6 @@ import Testing
 
   // SDK: testSyncUpLocallyDeleted (229)
   @Test func `deletions arrive and the elements are removed`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }
     try await app.up()
@@ -231,7 +225,6 @@ import Testing
 
   // SDK: testSyncUpLocallyDeletedWithNoOverwrite (230)
   @Test func `a deletion of a record newer in the org is skipped, then deletes`() async throws {
-    let app = try await App()
     try await app.down()
     try await app.edit(app.ids) { $0["__locally_deleted__"] = true }
     for id in app.ids { try app.org.update("Account", id, ["Name": "theirs"]) }
@@ -245,7 +238,6 @@ import Testing
 
   // SDK: testSyncUpLocallyCreated (231)
   @Test func `new elements get the org's ids`() async throws {
-    let app = try await App()
     try await app.manager.withStore { store in
       for number in 0..<3 {
         try store.upsert(
@@ -272,7 +264,6 @@ import Testing
   // SDK: testSyncUpGetSyncDeleteSyncById (232), testSyncUpGetSyncDeleteSyncByName (233)
   @Test(arguments: [false, true])
   func `a sync up is found and deleted by its id or name`(_ isNamed: Bool) async throws {
-    let app = try await App()
     try await app.down()
     try await app.rename(app.ids)
     let id = try await app.up(name: "up").id

@@ -1,9 +1,6 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import System
-import TestSupport
 import Testing
 
 /// A store used by a sync manager and others at once.

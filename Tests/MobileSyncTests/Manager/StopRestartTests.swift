@@ -1,9 +1,6 @@
-import JSON
 import MobileSync
 import SmartStore
 import Synchronization
-import System
-import TestSupport
 import Testing
 
 /// Rows 9 and 21–23 of the conformance table (SyncManagerTest, SyncManagerTests): a custom target,
@@ -131,8 +128,7 @@ import Testing
     #expect(queued.progress == 0 && queued.totalSize == -1)
     await manager.stop()
     await gates[0].open()
-    #expect(
-      await first.story == ["RUNNING 0/-1", "RUNNING 0/5", "RUNNING 20/5", "STOPPED 20/5"])
+    #expect(await first.story == ["RUNNING 0/-1", "RUNNING 0/5", "RUNNING 20/5", "STOPPED 20/5"])
     #expect(await second.story == ["RUNNING 0/-1", "STOPPED 0/-1"])
     #expect(await second.lastState.maxTimeStamp == -1)
     #expect(await first.lastState.maxTimeStamp == GatedTarget.date(0))
@@ -195,8 +191,7 @@ import Testing
     await #expect(throws: SyncError.self) { try await waiting.value }
     #expect(await run.lastState.status == .stopped)
     #expect(await run.lastState.progress == 50)
-    let again = try await store.manager.reSync(id: run.syncID)
-    #expect(await again.lastState.status == .done)
+    #expect(try await store.manager.reSync(id: run.syncID).lastState.status == .done)
     #expect(try await store.elements().count == 4)
   }
 

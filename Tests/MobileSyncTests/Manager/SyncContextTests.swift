@@ -37,9 +37,7 @@ import Testing
     #expect(giveUp(SyncError(.store, "the disk is full")))
   }
 
-  private func fills(
-    _ type: SyncType, _ target: SyncTarget, _ soup: String
-  ) -> Bool {
+  private func fills(_ type: SyncType, _ target: SyncTarget, _ soup: String) -> Bool {
     SyncState(
       type: type, name: nil, target: target.json, options: [:], soupName: "accounts"
     ).fills(soup)
@@ -60,8 +58,7 @@ import Testing
     #expect(own.fills("accounts"))
     #expect(!own.fills("contacts"))
     let unread = SyncState(
-      type: .syncDown, name: nil, target: ["type": "nonsense"], options: [:],
-      soupName: "accounts")
+      type: .syncDown, name: nil, target: ["type": "nonsense"], options: [:], soupName: "accounts")
     #expect(unread.fills("contacts"))
   }
 }

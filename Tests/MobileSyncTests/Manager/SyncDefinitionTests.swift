@@ -1,4 +1,3 @@
-import JSON
 import MobileSync
 import SmartStore
 import Testing
@@ -23,9 +22,7 @@ import Testing
 
   // SDK: testCreateGetDeleteSyncDownById (15), testCreateGetDeleteSyncUpById (17)
   @Test(arguments: Platform.allCases, SyncType.allCases)
-  func `a sync is found by its id until it is deleted`(
-    _ platform: Platform, _ type: SyncType
-  ) async throws {
+  func `a sync is found by id until deleted`(_ platform: Platform, _ type: SyncType) async throws {
     let store = try await ManagedStore(platform)
     let manager = store.manager
     let state = try await create(type, manager, nil)
@@ -65,8 +62,7 @@ import Testing
     let state = try await create(type == .syncDown ? .syncUp : .syncDown, manager, "X")
     let error = await #expect(throws: SyncError.self) { _ = try await create(type, manager, "X") }
     let kind = type == .syncDown ? "down" : "up"
-    #expect(
-      error?.message == "Failed to create sync \(kind): there is already a sync with name:X")
+    #expect(error?.message == "Failed to create sync \(kind): there is already a sync with name:X")
     await #expect(throws: SyncError.self) {
       _ = try await manager.syncDown(.soql(.accounts()), named: "X")
     }

@@ -1,9 +1,6 @@
 import Dispatch
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Rows 1–3 and 6–8 of the conformance table (SyncManagerTest, SyncManagerTests).
@@ -18,8 +15,7 @@ import Testing
 
   // SDK: testSyncDown (2)
   @Test(arguments: Platform.allCases)
-  func `a sync down fetches everything and reports like the SDK`(_ platform: Platform) async throws
-  {
+  func `a sync down fetches all and reports like the SDK`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
     let run = try await store.manager.syncDown(.soql(.accounts(ids)))
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/10", "DONE 100/10"])
@@ -105,8 +101,7 @@ import Testing
     let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: 300))
     let ids = try store.org.makeAccounts(5)
     let manager = store.manager
-    let first = try await manager.syncDown(.soql(.accounts()), named: "down")
-    try await first.finish()
+    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
     try await store.rename([ids[1], ids[2]])
     try store.org.update("Account", ids[2], ["Name": "server"])
     let report = try await manager.reSync(named: "down").finish()
@@ -131,8 +126,7 @@ import Testing
     try await manager.withStore { store in
       _ = try store.deleteElements(in: ManagedStore.accounts, where: "Id", in: late)
     }
-    let report = try await manager.reSync(named: "down").finish()
-    #expect(report.written == (overlap > 0 ? 1 : 0))
+    #expect(try await manager.reSync(named: "down").finish().written == (overlap > 0 ? 1 : 0))
     #expect(try await store.column("Id").contains(late[0]) == (overlap > 0))
   }
 
@@ -168,8 +162,7 @@ import Testing
     // The last page is in transit.
     try await store.rename([ids[449]])
     held.signal()
-    let report = try await run.finish()
-    #expect(report.skipped == ["accounts": [ids[449]]])
+    #expect(try await run.finish().skipped == ["accounts": [ids[449]]])
     #expect(try await store.element(ids[449])?["Name"]?.string == "local \(ids[449])")
   }
 

@@ -1,4 +1,3 @@
-import JSON
 import LocalOrg
 import MobileSync
 import Salesforce
@@ -66,8 +65,7 @@ import Testing
     store.org.server.faults.add(.kind(.queryMore), nth: 1, .drop(afterCommit: false))
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .status(503, code: "SERVER_UNAVAILABLE"))
     store.org.server.faults.add(.kind(.queryMore), nth: 4, .truncate(bytes: 100))
-    let run = try await store.manager.syncDown(.soql(target))
-    try await run.finish()
+    try await store.manager.syncDown(.soql(target)).finish()
     #expect(try await store.column("Id") == ids.sorted())
     #expect(store.org.server.faults.fired == 3)
   }
@@ -96,8 +94,7 @@ import Testing
     let (store, ids, target) = try await paged(650, platform)
     store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
     let run = try await store.manager.syncDown(.soql(target))
-    let story = await run.story
-    #expect(story.last?.hasPrefix("DONE 100/") == true)
+    #expect(await run.story.last?.hasPrefix("DONE 100/") == true)
     #expect(try await store.column("Id") == ids.sorted())
     #expect(store.org.requests(.query) == 2)
   }
@@ -106,10 +103,7 @@ import Testing
     let (store, _, target) = try await paged(450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"],
-          body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
+      .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
     let run = try await store.manager.syncDown(.soql(target))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .incomplete)
@@ -143,8 +137,7 @@ import Testing
   @Test func `a missing soup fails the run, which names it`() async throws {
     let store = try await ManagedStore()
     try store.org.makeAccounts(1)
-    let run = try await store.manager.syncDown(
-      target: .soql(.accounts()), soupName: "nowhere")
+    let run = try await store.manager.syncDown(target: .soql(.accounts()), soupName: "nowhere")
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.message.contains("\"nowhere\"") == true)
     #expect(await run.lastState.status == .failed)
@@ -154,8 +147,7 @@ import Testing
     let (store, ids) = try await ManagedStore.with(accounts: 3)
     let manager = store.manager
     let bad = try await manager.syncDown(.soql(SoqlTarget(query: "SELECT Id FROM Nothing__c")))
-    let good = try await manager.syncDown(.soql(.accounts()))
-    #expect(await good.lastState.status == .done)
+    #expect(try await manager.syncDown(.soql(.accounts())).lastState.status == .done)
     #expect(await bad.lastState.status == .failed)
     #expect(try await store.column("Id") == ids.sorted())
   }
@@ -163,12 +155,7 @@ import Testing
   @Test func `a record that changes while its page is in transit loses no other`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        try served.moveClock(by: 3_600_000)
-        _ = served.update("Account", id: ids[399], ["Name": "moved"], as: admin)
-      })
+      .kind(.queryMore), nth: 1, .update(ids[399], ["Name": "moved"], after: 3_600_000))
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2, .status(400, code: "UNKNOWN", message: "no"))
     let run = try await store.manager.syncDown(
@@ -179,9 +166,7 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a record that changes after its page was read arrives with the next run`()
-    async throws
-  {
+  @Test func `a record that changes after its page was read arrives next time`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     store.org.server.faults.add(
       .kind(.queryMore), nth: 2,

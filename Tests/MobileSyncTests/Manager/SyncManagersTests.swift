@@ -1,8 +1,5 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import TestSupport
 import Testing
 
@@ -38,8 +35,7 @@ import Testing
     #expect(named !== global && named !== other)
     let location = StoreLocation(
       platform, user: .init(organizationID: org.org.organizationID, userID: org.admin.id))
-    #expect(
-      try await managers.manager(storeAt: "\(directory.path)/\(location.path)") === first)
+    #expect(try await managers.manager(storeAt: "\(directory.path)/\(location.path)") === first)
     try await managers.close()
     #expect(try await managers.manager() !== first)
     for location in [
@@ -53,8 +49,7 @@ import Testing
   @Test func `two spellings of a store's path have one manager`() async throws {
     let org = try SyncedOrg()
     let directory = TemporaryDirectory("managers")
-    let managers = SyncManagers(
-      directory: directory.path, platform: .ios, org: try org.client())
+    let managers = SyncManagers(directory: directory.path, platform: .ios, org: try org.client())
     // Neither the directory nor the file exists yet.
     let first = try await managers.manager(storeAt: "\(directory.path)/a/./x.db")
     #expect(try await managers.manager(storeAt: "\(directory.path)//a/x.db") === first)
@@ -94,8 +89,7 @@ import Testing
   @Test func `a failed login is reported, and retried the next time`() async throws {
     let org = try SyncedOrg()
     let directory = TemporaryDirectory("managers")
-    let managers = SyncManagers(
-      directory: directory.path, platform: .ios, org: try org.client())
+    let managers = SyncManagers(directory: directory.path, platform: .ios, org: try org.client())
     let error = await #expect(throws: SyncError.self) {
       _ = try await managers.manager(username: "ben@example.com")
     }

@@ -1,6 +1,4 @@
-import JSON
 import MobileSync
-import SmartStore
 import Synchronization
 import Testing
 
@@ -71,10 +69,7 @@ import Testing
     let store = try await ManagedStore(customTargets: GatedTarget(2, gate: gate).targets())
     let manager = store.manager
     var runs: [SyncRun] = []
-    for _ in 0..<5 {
-      runs.append(
-        try await manager.syncDown(GatedTarget.target()))
-    }
+    for _ in 0..<5 { runs.append(try await manager.syncDown(GatedTarget.target())) }
     await gate.reached()
     await manager.stop()
     await gate.open()
@@ -97,7 +92,6 @@ import Testing
     try await closing.value
     #expect(await run.lastState.status == .stopped)
     await #expect(throws: SyncError.self) { _ = try await manager.reSync(id: run.syncID) }
-    let next = try await store.restarted()
-    #expect(try await next.syncStatus(id: run.syncID)?.status == .stopped)
+    #expect(try await store.restarted().syncStatus(id: run.syncID)?.status == .stopped)
   }
 }

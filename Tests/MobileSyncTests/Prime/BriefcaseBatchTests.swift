@@ -16,13 +16,11 @@ import Testing
     (0, ["0:a", "0:b", "0:c", "2:d", "2:e"]),
   ])
   func `a slice spans groups in their order`(_ size: Int, _ slices: [String]) {
-    #expect(
-      Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size)) == slices)
+    #expect(Self.text(BriefcaseBatch.slices(of: Self.wanted, size: size)) == slices)
   }
 
   @Test func `no slice has more ids than a retrieve accepts`() {
-    let slices = BriefcaseBatch.slices(
-      of: [(0..<4001).map(String.init)], size: 9999)
+    let slices = BriefcaseBatch.slices(of: [(0..<4001).map(String.init)], size: 9999)
     #expect(slices.map { $0.map(\.ids.count) } == [[2000], [2000], [1]])
   }
 

@@ -1,8 +1,6 @@
-import JSON
 import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Rows 197–205 of the conformance table (BriefcaseSyncDownTargetTest, BriefcaseSyncDownTests).
@@ -17,8 +15,7 @@ import Testing
     perRetrieve: Int = 2000, mode: MergeMode = .overwrite, as user: String = "admin@example.com"
   ) -> Snapshot {
     Snapshot(
-      org, as: user,
-      soups: [.sample("accounts", "Name"), .sample("contacts", "LastName")],
+      org, as: user, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName")],
       syncs: [.briefcase("briefcase", infos, perRetrieve: perRetrieve, mode)])
   }
 
@@ -32,8 +29,7 @@ import Testing
       try org.make("Contact", ["LastName": .string("Contact \($0)")])
     }
     try org.org.addBriefcase(
-      "all",
-      rules: [BriefcaseRule("Account", limit: 5000), BriefcaseRule("Contact", limit: 5000)],
+      "all", rules: [BriefcaseRule("Account", limit: 5000), BriefcaseRule("Contact", limit: 5000)],
       users: ["admin@example.com"])
     return (org, accountIDs, contactIDs)
   }
@@ -42,8 +38,7 @@ import Testing
   @Test func `one type is fetched in full by one list and one retrieve`() async throws {
     let (org, ids, _) = try Self.org(accounts: 12)
     let snapshot = Self.snapshot(org, [Self.accounts])
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [12])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [12])
     #expect(org.requests(.priming) == 1)
     #expect(org.requests(.retrieve) == 1)
     for platform in Platform.allCases {
@@ -99,8 +94,7 @@ import Testing
     #expect(try snapshot.column("Name", of: "accounts").contains("twice"))
     #expect(try ids.map { try org.values("Account", ["SystemModstamp"], of: $0) } == stamps)
     let retrieves = org.requests(.retrieve)
-    let third = try await snapshot.prime()
-    #expect(!third.changed)
+    #expect(try await !snapshot.prime().changed)
     #expect(org.requests(.retrieve) == retrieves)
   }
 
@@ -145,8 +139,7 @@ import Testing
       try store.close()
     }
     for id in accounts[0...1] + contacts[0...1] { try org.delete(id) }
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.ghosts) == [2, 2])
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [2, 2])
     #expect(try snapshot.columns("Id", of: "accounts") == (accounts[2...3] + ["local_1"]).sorted())
     #expect(try snapshot.columns("Id", of: "contacts") == contacts[2...3].sorted())
     #expect(try await !snapshot.prime().changed)

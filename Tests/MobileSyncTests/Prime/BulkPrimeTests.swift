@@ -55,8 +55,7 @@ import Testing
   @Test func `a query job fetches the same rows as the query's pages`() async throws {
     let org = try filled()
     let (bulk, paged) = (snapshot(org), snapshot(org, bulkAbove: 1000))
-    let outcome = try await bulk.prime()
-    #expect(outcome.soups.map(\.fetched) == [230])
+    #expect(try await bulk.prime().soups.map(\.fetched) == [230])
     // The job, its state, four pages of its result; only one page of the query is requested again.
     #expect(org.requests(.bulkCreate) == 1)
     #expect(org.requests(.bulkResults) == 4)
@@ -213,8 +212,7 @@ import Testing
     let store = try await ManagedStore(org: org, settings: settings)
     changeTwo(org)
     let target = SyncTarget.soql(SoqlTarget(query: "SELECT Id, Name, Phone FROM Account"))
-    let run = try await store.manager.syncDown(target, named: "down")
-    #expect(try await run.finish().written == 4500)
+    #expect(try await store.manager.syncDown(target, named: "down").finish().written == 4500)
     #expect(org.requests(.bulkCreate) == 1)
     func changed() async throws -> Int {
       try await store.elements().count { $0["Phone"] == "changed" }

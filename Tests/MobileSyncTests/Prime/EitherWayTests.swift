@@ -1,10 +1,7 @@
 import JSON
-import LocalOrg
 import SQLite
 import SmartStore
 import Testing
-
-import MobileSync
 
 /// A store's contents do not depend on whether they came by the pages of a query or by a query job.
 @Suite struct EitherWayTests {
@@ -66,8 +63,7 @@ import MobileSync
     for (one, other) in zip(bulk, paged) { #expect(one == other) }
     // The next prime, by pages, finds nothing to change.
     #expect(try await !snapshots[0].prime().changed)
-    let held = try snapshots[0].column("Description", of: "accounts", platform)
-    #expect(held.contains("a\u{0}b"))
+    #expect(try snapshots[0].column("Description", of: "accounts", platform).contains("a\u{0}b"))
   }
 
   /// Each row in the order of the records: the element without its row number, and all index

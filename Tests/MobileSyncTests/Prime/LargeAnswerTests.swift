@@ -1,8 +1,6 @@
-import JSON
 import LocalOrg
 import MobileSync
 import Salesforce
-import SmartStore
 import Testing
 
 /// Responses above the size limit: the next request asks for less.
@@ -13,8 +11,7 @@ import Testing
     let (org, _, _) = try BriefcasePrimeTests.org(accounts: 0)
     let ids = try org.org.transaction {
       try (0..<count).map {
-        try org.make(
-          "Account", ["Name": .string("Account \($0)"), "Description": .string(text)])
+        try org.make("Account", ["Name": .string("Account \($0)"), "Description": .string(text)])
       }
     }
     return (org, ids)
@@ -36,8 +33,7 @@ import Testing
     let (org, ids) = try org(40)
     org.answerLimit = 20_000
     let snapshot = BriefcasePrimeTests.snapshot(org)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [40, 0])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [40, 0])
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
     #expect(org.requests(.retrieve) == 15)
     #expect(try await !snapshot.prime().changed)
@@ -47,8 +43,7 @@ import Testing
     let (org, ids) = try org(900, text: "short")
     org.answerLimit = 60_000
     let snapshot = soql(org)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [900])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [900])
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
@@ -57,14 +52,12 @@ import Testing
     for id in ids[20...] { try org.update("Account", id, ["Description": "short"]) }
     org.answerLimit = 12_000
     let snapshot = soql(org)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [40])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [40])
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
     // In the next run, changes and deletions come in one request, which is too large as well.
     for id in ids[1..<20] { try org.update("Account", id, ["Name": "changed"]) }
     try org.delete(ids[0])
-    let second = try await snapshot.prime()
-    #expect(second.soups.map(\.ghosts) == [1])
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
     #expect(try snapshot.column("Name", of: "accounts").count { $0 == "changed" } == 19)
   }
@@ -104,8 +97,7 @@ import Testing
     }
     org.answerLimit = 80_000
     let store = try await ManagedStore(org: org)
-    let report = try await store.manager.syncDown(.parentChildren(.accounts())).finish()
-    #expect(report.fetched == 703)
+    #expect(try await store.manager.syncDown(.parentChildren(.accounts())).finish().fetched == 703)
     #expect(try await store.column("Id") == ids.sorted())
   }
 }

@@ -1,4 +1,3 @@
-import JSON
 import LocalOrg
 import MobileSync
 import SmartStore
@@ -6,6 +5,10 @@ import System
 import Testing
 
 @Suite struct SharedSoupTests {
+  private let org: SyncedOrg
+
+  init() throws { org = try SyncedOrg() }
+
   private static func families(
     _ org: SyncedOrg, where filter: String, _ adjust: (inout FamilyMember) -> Void = { _ in }
   ) -> Snapshot {
@@ -29,31 +32,7 @@ import Testing
       ])
   }
 
-  @Test func `a record that matches while unmodified arrives when ids are listed`() async throws {
-    let org = try SyncedOrg()
-    let near = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
-    let far = try org.make("Account", ["Name": "Far", "BillingCity": "Rome"])
-    let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
-    let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
-    let snapshot = try await Snapshot.primed(
-      org, soups: [.sample("contacts", "LastName")],
-      syncs: [
-        .soql(
-          "down", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'",
-          into: "contacts")
-      ])
-    #expect(try snapshot.column("Id", of: "contacts") == [one])
-    try org.make("Contact", ["LastName": "Later", "AccountId": .string(near)])
-    try await snapshot.prime()
-    try org.update("Account", far, ["BillingCity": "Oslo"])
-    try await snapshot.prime(listing: "userstore/down")
-    #expect(try snapshot.columns("LastName", of: "contacts") == ["Later", "One", "Two"])
-    #expect(try snapshot.column("Id", of: "contacts").contains(two))
-    #expect(try await !snapshot.prime().changed)
-  }
-
   @Test func `older children of a newly matching parent arrive with it`() async throws {
-    let org = try SyncedOrg()
     let near = try org.make("Account", ["Name": "Family near"])
     let far = try org.make("Account", ["Name": "Other"])
     let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
@@ -69,7 +48,6 @@ import Testing
   }
 
   @Test func `the cursor of families follows the newest record, child or parent`() async throws {
-    let org = try SyncedOrg()
     let family = try #require(try org.makeFamilies(1, children: 2).first)
     try org.update("Contact", family.children[0], ["LastName": "Newest"])
     let snapshot = Self.families(org, where: "Name != ''")
@@ -83,7 +61,6 @@ import Testing
   }
 
   @Test func `parents and children of one soup have one id each, on any page`() async throws {
-    let org = try SyncedOrg()
     let families = try org.makeFamilies(5, children: 2)
     for kind in [LocalOrg.RequestKind.query, .queryMore] {
       org.server.faults.add(.kind(kind), times: 9, .shortPage(records: 2))
@@ -105,7 +82,6 @@ import Testing
   }
 
   @Test func `three infos of one soup have one id per record, in any order`() async throws {
-    let org = try SyncedOrg()
     var ids: [String] = []
     for place in 0..<5 {
       ids.append(try org.make("Account", ["Name": .string("Account \(place)")]))
@@ -134,28 +110,7 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `a family that matches while unmodified arrives when ids are listed`() async throws {
-    let org = try SyncedOrg()
-    let owner = try org.make("Account", ["Name": "Owner", "BillingCity": "Rome"])
-    let one = try org.make("Account", ["Name": "One", "ParentId": .string(owner)])
-    let child = try org.make("Contact", ["LastName": "Child", "AccountId": .string(one)])
-    let snapshot = Self.families(org, where: "Parent.BillingCity = 'Oslo'")
-    try org.make(
-      "Account",
-      [
-        "Name": "Two",
-        "ParentId": .string(try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])),
-      ])
-    try await snapshot.prime()
-    try org.update("Account", owner, ["BillingCity": "Oslo"])
-    try await snapshot.prime(listing: "userstore/down")
-    #expect(try snapshot.columns("Id", of: "contacts") == [child])
-    #expect(try snapshot.columns("Name", of: "accounts") == ["One", "Two"])
-    #expect(try await !snapshot.prime().changed)
-  }
-
   @Test func `a briefcase refetches records that another sync removed as ghosts`() async throws {
-    let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let contact = try org.make("Contact", ["LastName": "One", "AccountId": .string(account)])
     try org.org.addBriefcase(
@@ -175,9 +130,7 @@ import Testing
   }
 
   @Test func `the overlap removes no field that a later sync fetched`() async throws {
-    let org = try SyncedOrg()
-    let first = try org.make(
-      "Account", ["Name": "First", "Phone": "1", "BillingCity": "Oslo"])
+    let first = try org.make("Account", ["Name": "First", "Phone": "1", "BillingCity": "Oslo"])
     let other = try org.make("Account", ["Name": "Other", "Phone": "2", "BillingCity": "Rome"])
     let snapshot = Snapshot(
       org, soups: [.sample("accounts", "Name")],
@@ -192,15 +145,13 @@ import Testing
     try org.make("Account", ["Name": "New", "Phone": "3", "BillingCity": "Oslo"])
     try await snapshot.prime()
     for platform in Platform.allCases {
-      let element = try snapshot.elements("accounts", platform)
-        .first { $0["Id"]?.string == first }
+      let element = try snapshot.elements("accounts", platform).first { $0["Id"]?.string == first }
       #expect(element?["Phone"] == "1")
       #expect(element?["__sync_id__"] == 2)
     }
   }
 
   @Test func `a record that changed while unmatched arrives when ids are listed`() async throws {
-    let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Near", "BillingCity": "Oslo"])
     let other = try org.make("Account", ["Name": "Other", "BillingCity": "Oslo"])
     let contact = try org.make("Contact", ["LastName": "Old", "AccountId": .string(account)])
@@ -224,7 +175,6 @@ import Testing
   }
 
   @Test func `a child that changed while unmatched arrives when ids are listed`() async throws {
-    let org = try SyncedOrg()
     let account = try org.make("Account", ["Name": "Family one"])
     let other = try org.make("Account", ["Name": "Family two"])
     let contact = try org.make("Contact", ["LastName": "Old", "AccountId": .string(account)])

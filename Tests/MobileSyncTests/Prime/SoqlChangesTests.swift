@@ -1,8 +1,6 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Changes and deletions in one request.
@@ -75,8 +73,7 @@ import Testing
       .kind(.query), nth: 1,
       .status(400, code: "INVALID_FIELD", message: "No such column 'IsDeleted'"))
     let before = org.requests(.query)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [1])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [1])
     #expect(org.requests(.query) - before == 2)
   }
 
@@ -89,8 +86,7 @@ import Testing
     let others = try (0..<4).map { try org.make("Account", ["Name": .string("gone \($0)")]) }
     for id in others { try org.delete(id) }
     try org.update("Account", ids[3], ["Name": "kept"])
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.ghosts) == [3])
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [3])
     #expect(try snapshot.column("Name", of: "soup0") == ["kept"])
   }
 

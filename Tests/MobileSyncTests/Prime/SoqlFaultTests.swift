@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import System
 import Testing
 
@@ -27,8 +24,7 @@ import Testing
 
   @Test func `pages are followed to the last`() async throws {
     let (org, ids, snapshot) = try paged(450)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [450])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [450])
     #expect(org.requests(.query) == 1)
     #expect(org.requests(.queryMore) == 2)
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
@@ -54,10 +50,7 @@ import Testing
     let (org, _, snapshot) = try paged(450)
     org.server.faults.add(
       .kind(.queryMore), nth: 2,
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"],
-          body: Array(#"{"totalSize":450,"done":true,"records":[]}"#.utf8))))
+      .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.code == .incomplete)
     #expect(error?.description.contains("400 of 450 records arrived") == true)
@@ -73,21 +66,14 @@ import Testing
 
   @Test func `a record that changes while read is stored once, with its last state`() async throws {
     let (org, ids, snapshot) = try paged(450)
-    org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        _ = served.update("Account", id: ids[3], ["Name": "moved"], as: admin)
-      })
+    org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[3], ["Name": "moved"]))
     try await snapshot.prime()
     try await snapshot.prime()
-    let names = try snapshot.column("Name", of: "accounts")
-    #expect(names.filter { $0 == "moved" }.count == 1)
+    #expect(try snapshot.column("Name", of: "accounts").filter { $0 == "moved" }.count == 1)
     #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
-  @Test func `a refused query is reported with the org's message and the sync's name`() async throws
-  {
+  @Test func `a refused query is reported with the org's message and its sync`() async throws {
     let org = try SyncedOrg()
     let snapshot = snapshot(org, "SELECT Id, Region__c FROM Contact")
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
@@ -125,12 +111,7 @@ import Testing
     for (record, words) in [
       (#"{"Name":"without id"}"#, "neither text nor a number at \"Id\""), ("{\"Id\" 5}", "page"),
     ] {
-      org.server.faults.add(
-        .kind(.queryMore), nth: 3,
-        .respond(
-          .init(
-            status: 200, headers: ["Content-Type": "application/json"],
-            body: Array((head + record + "]}").utf8))))
+      org.server.faults.add(.kind(.queryMore), nth: 3, .respond(.json(head + record + "]}")))
       let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
       #expect(error?.syncName == "down")
       #expect(error?.description.contains("accounts") == true)
@@ -139,9 +120,7 @@ import Testing
     }
   }
 
-  @Test func `a prime cancelled between pages leaves no files, the next one is complete`()
-    async throws
-  {
+  @Test func `a prime cancelled between pages leaves no files, the next is whole`() async throws {
     let (org, ids, snapshot) = try paged(1050)
     try await snapshot.cancelPrime(of: org, at: .queryMore, nth: 3)
     #expect(snapshot.files.isEmpty)
@@ -151,12 +130,7 @@ import Testing
 
   @Test func `a locator lost after a page whose last record changed loses none`() async throws {
     let (org, ids, snapshot) = try paged(650)
-    org.server.faults.add(
-      .kind(.queryMore), nth: 1,
-      .mutate { served in
-        guard let admin = served.user(named: "admin@example.com") else { return }
-        _ = served.update("Account", id: ids[399], ["Name": "moved"], as: admin)
-      })
+    org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[399], ["Name": "moved"]))
     org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.total) == [650])

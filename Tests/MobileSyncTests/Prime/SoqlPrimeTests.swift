@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import System
@@ -121,8 +119,7 @@ import Testing
     // The last prime ran at a time when the newest record existed and this one did not.
     let late = try org.makeAccounts(1, name: "Late")
     snapshot.cursors["userstore/accountsDown"] = org.org.now()
-    let without = try await snapshot.prime()
-    #expect(!without.changed)
+    #expect(try await !snapshot.prime().changed)
     snapshot.overlapSeconds = 300
     let with = try await snapshot.prime()
     #expect(with.soups.map(\.written) == [1])
@@ -152,8 +149,7 @@ import Testing
       }
     }
     for id in ids { try org.update("Account", id, ["Name": "theirs"]) }
-    let left = try await snapshot.prime()
-    #expect(left.soups.map(\.skipped) == [3])
+    #expect(try await snapshot.prime().soups.map(\.skipped) == [3])
     #expect(
       try snapshot.column("Name", of: "accounts") == ["mine", "mine", "mine", "theirs", "theirs"])
     snapshot.stores[0].syncs = self.snapshot(org, .overwrite).stores[0].syncs
@@ -197,8 +193,7 @@ import Testing
     try org.makeAccounts(3, name: "South")
     let snapshot = snapshot(org, query: "SELECT Id, Name FROM Account WHERE Name LIKE :region")
     snapshot.variables = ["region": "'South%'"]
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.fetched) == [3])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [3])
     let state = try #require(try SyncsSoup.states(in: snapshot.store()).last)
     #expect(state.target["query"]?.string?.contains("'South%'") == true)
   }

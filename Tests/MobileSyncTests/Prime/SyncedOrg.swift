@@ -18,8 +18,7 @@ struct SyncedOrg {
   let admin: OrgUser
 
   init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
-    org = try LocalOrg.Org(
-      directory: directory.file("org"), options: .init(clockStart: Self.start))
+    org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
     for name in ["ada", "ben"] {
       try org.addUser("\(name)@example.com", lastName: name, profile: "Field Technician")
     }
@@ -224,8 +223,7 @@ final class Snapshot {
   func edit(_ soup: String, _ id: String, _ change: (inout JSONObject) -> Void) throws {
     for platform in platforms {
       let store = try store(platform, writable: true)
-      var object = try #require(
-        try store.elements(in: soup, where: "Id", is: id).first?.object)
+      var object = try #require(try store.elements(in: soup, where: "Id", is: id).first?.object)
       object["__local__"] = true
       change(&object)
       try store.upsert([.object(object)], into: soup)

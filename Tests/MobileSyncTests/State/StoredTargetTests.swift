@@ -13,8 +13,7 @@ import Testing
     let config = try SyncsConfig(json: Array(text.utf8), file: "usersyncs.json")
     let state = try #require(config["a"]).newState()
     // A device's copy of the state is read as the same target.
-    let read = try SyncTarget(stored: state.target, type: state.type)
-    #expect(read.json == state.target)
+    #expect(try SyncTarget(stored: state.target, type: state.type).json == state.target)
     return state
   }
 

@@ -1,16 +1,12 @@
-import JSON
 import MobileSync
 import SmartStore
-import TestSupport
 import Testing
 
 /// Rows 83–85 of the conformance table (SyncStateTest, SyncStateTests): the soup of the syncs.
 @Suite struct SyncsSoupTests {
   // SDK: testSetupSyncsSoupFirstTime (83)
   @Test(arguments: Platform.allCases)
-  func `the soup of the syncs is created with three json1 indexes`(_ platform: Platform)
-    async throws
-  {
+  func `the soup of the syncs is made with three json1 indexes`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let specs = try await store.manager.withStore { try $0.indexSpecs(of: "syncs_soup") }
     #expect(specs.map(\.path) == ["type", "name", "status"])
@@ -45,8 +41,7 @@ import Testing
 
   // SDK: testCleanupSyncsSoupIfNeeded (85)
   @Test(arguments: Platform.allCases)
-  func `a sync left RUNNING at exit is STOPPED at the next start`(_ platform: Platform) async throws
-  {
+  func `a sync RUNNING at exit is STOPPED at the next start`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform) { store in
       try SyncsSoup.register(in: store)
       for type in SyncType.allCases {

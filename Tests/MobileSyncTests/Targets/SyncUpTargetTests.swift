@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import SmartStore
 import Testing
 
 /// Rows 101–116 of the conformance table: how sync ups are created, read and written.
@@ -83,9 +82,7 @@ import Testing
   // SDK: CollectionSyncUpTargetTest.testFromJSON (113)
   // SDK: CollectionSyncUpTargetTest.testCollectionSyncUpTargetIsDefault (115)
   @Test(arguments: sized)
-  func `missing members of a stored target have the SDK's defaults`(_ kind: Kind, _ most: Int)
-    throws
-  {
+  func `missing members of a stored target have SDK defaults`(_ kind: Kind, _ most: Int) throws {
     let target = try read(.object(classes(kind)))
     #expect(target.kind == kind)
     #expect(target.maxBatchSize == most)

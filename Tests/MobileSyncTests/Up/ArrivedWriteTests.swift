@@ -7,11 +7,10 @@ struct ArrivedWriteTests {
   private static let ada = "005000000000001AAA"
   private static let office = "005000000000002AAA"
 
-  @Test(
-    arguments: [
-      ("Quill yard", "QUILL YARD"), ("(020) 7946-0018", "02079460018"), ("  x ", "x"),
-      ("2026-01-31T10:00:00.250+0000", "2026-01-31T10:00:00.000+0000"),
-    ])
+  @Test(arguments: [
+    ("Quill yard", "QUILL YARD"), ("(020) 7946-0018", "02079460018"), ("  x ", "x"),
+    ("2026-01-31T10:00:00.250+0000", "2026-01-31T10:00:00.000+0000"),
+  ])
   func `a text with other case, white space or punctuation derives from what was sent`(
     sent: String, held: String
   ) {
@@ -23,15 +22,12 @@ struct ArrivedWriteTests {
     #expect(!ArrivedWrite.mayBe(.string(held), of: .string(sent)))
   }
 
-  @Test(
-    arguments: [
-      ("1234.5678", "1234.57", true), ("1234.5678", "1235", true), ("1234.5678", "1235.0", true),
-      ("1234.5678", "1234", false), ("1234.57", "1234.5678", false), ("1234", "1235", false),
-      ("1234.0", "1234", true), ("2.5", "3.0", true), ("1e3", "1001", false),
-    ])
-  func `a number with fewer digits matches what the field stores`(
-    sent: String, held: String, isMade: Bool
-  ) {
+  @Test(arguments: [
+    ("1234.5678", "1234.57", true), ("1234.5678", "1235", true), ("1234.5678", "1235.0", true),
+    ("1234.5678", "1234", false), ("1234.57", "1234.5678", false), ("1234", "1235", false),
+    ("1234.0", "1234", true), ("2.5", "3.0", true), ("1e3", "1001", false),
+  ])
+  func `a number with fewer digits matches the field`(sent: String, held: String, isMade: Bool) {
     #expect(ArrivedWrite.mayBe(.number(held), of: .number(sent)) == isMade)
   }
 

@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Synchronization
@@ -15,10 +14,7 @@ private final class TestTarget: CustomSyncUpTarget {
   private let state = Mutex<[String]>([])
   var calls: [String] { state.withLock { $0 } }
 
-  init(
-    _ behavior: Behavior,
-    date: Result<RecordModificationDate, Failure> = .success(.unknown)
-  ) {
+  init(_ behavior: Behavior, date: Result<RecordModificationDate, Failure> = .success(.unknown)) {
     self.behavior = behavior
     self.date = date
   }

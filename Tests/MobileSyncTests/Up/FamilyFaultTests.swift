@@ -1,8 +1,6 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Families on an unreliable connection: what is lost, duplicated or kept.
@@ -23,9 +21,7 @@ import Testing
   }
 
   /// Both sides have the same families, each record once, and nothing is dirty.
-  private func checkEqual(
-    _ store: ManagedStore, accounts: Int, contacts: Int
-  ) async throws {
+  private func checkEqual(_ store: ManagedStore, accounts: Int, contacts: Int) async throws {
     func server(_ soql: String) throws -> [JSONValue] {
       let page = try store.org.org.query(soql, as: store.org.admin)
       return try JSONValue(parsing: page.records).array ?? []
@@ -61,15 +57,12 @@ import Testing
     #expect(
       lost.report.records.filter { if case .unconfirmed = $0.outcome { true } else { false } }.count
         == 3)
-    let end = try await store.up(.accounts(), fields: nil)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(.accounts(), fields: nil).state.status == .done)
     try await checkEqual(store, accounts: 3, contacts: 6)
   }
 
   @Test(arguments: [true, false])
-  func `between the requests of one large tree nothing is orphaned`(
-    _ afterCommit: Bool
-  ) async throws {
+  func `between requests of one large tree nothing is orphaned`(_ afterCommit: Bool) async throws {
     let store = try await store(["A"], contacts: 60)
     store.org.server.faults.add(.kind(.composite), nth: 2, .drop(afterCommit: afterCommit))
     #expect(try await store.up(.accounts(), fields: nil).state.status == .failed)
@@ -81,15 +74,11 @@ import Testing
   }
 
   @Test(arguments: 0...3)
-  func `a request interrupted midway is resumed there`(
-    _ parts: Int
-  ) async throws {
+  func `a request interrupted midway is resumed there`(_ parts: Int) async throws {
     let store = try await store(["A"], contacts: 2)
-    store.org.server.faults.add(
-      .kind(.composite), .interrupt(afterParts: parts, drops: true))
+    store.org.server.faults.add(.kind(.composite), .interrupt(afterParts: parts, drops: true))
     #expect(try await store.up(.accounts(), fields: nil).state.status == .failed)
-    let end = try await store.up(.accounts(), fields: nil)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(.accounts(), fields: nil).state.status == .done)
     try await checkEqual(store, accounts: 1, contacts: 2)
   }
 
@@ -153,9 +142,7 @@ import Testing
     try await checkEqual(store, accounts: 4, contacts: 4)
   }
 
-  @Test func `an edit while the tree is in transit is kept and sent with the next sync`()
-    async throws
-  {
+  @Test func `an edit while the tree is in transit is sent next time`() async throws {
     let store = try await store(["A"], contacts: 1)
     let gate = RequestGate()
     gate.close(store.org, .kind(.composite))

@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing
@@ -198,9 +197,7 @@ private struct FamilyMatrix {
     }
     if change == .delete { return nil }
     let value = change == .update ? "local \(row.number)" : name
-    let found = elements.filter {
-      isNew ? $0[field]?.string == value : $0["Id"]?.string == old
-    }
+    let found = elements.filter { isNew ? $0[field]?.string == value : $0["Id"]?.string == old }
     #expect(found.count == 1, "\(row)")
     let element = try #require(found.first)
     let id = try #require(element["Id"]?.string)
@@ -210,8 +207,7 @@ private struct FamilyMatrix {
     }
     #expect(element["__last_error__"] == nil)
     #expect(try store.server(object, field, of: id)?.string == value)
-    #expect(
-      element["LastModifiedDate"] == (try store.server(object, "LastModifiedDate", of: id)))
+    #expect(element["LastModifiedDate"] == (try store.server(object, "LastModifiedDate", of: id)))
     return element
   }
 }

@@ -1,12 +1,14 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Cases of a parent-children sync up that the SDK's tests omit.
 @Suite struct FamilyUpTests {
+  private let store: ManagedStore
+
+  init() async throws { store = try await ManagedStore() }
+
   private func composites(_ store: ManagedStore) -> Int { store.org.requests(.composite) }
 
   private func syncedFamilies(
@@ -18,7 +20,6 @@ import Testing
   }
 
   @Test func `a tree of more than 25 requests is split, and its ids are set`() async throws {
-    let store = try await ManagedStore()
     let account = try await store.createAccounts(["A"])
     try await store.create(
       (0..<60).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
@@ -36,7 +37,6 @@ import Testing
   }
 
   @Test func `children of a refused parent are not sent without it`() async throws {
-    let store = try await ManagedStore()
     let account = try await store.create([["Description": "no name"]])
     try await store.create(
       (0..<30).map { ["LastName": .string("c\($0)"), "AccountId": .string(account[0])] },
@@ -45,8 +45,7 @@ import Testing
     #expect(state.status == .done)
     #expect(composites(store) == 1)
     #expect(report.records.count == 31)
-    #expect(
-      report.records.allSatisfy { if case .failed = $0.outcome { true } else { false } })
+    #expect(report.records.allSatisfy { if case .failed = $0.outcome { true } else { false } })
     #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 0)
     for contact in try await store.elements("contacts") {
       #expect(contact["__last_error__"]?.string?.contains("PROCESSING_HALTED") == true)
@@ -115,18 +114,13 @@ import Testing
   }
 
   @Test func `a record that the org deletes repeatedly is recreated once`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let child = families[0].children[0]
     try await store.edit([child], of: "contacts") { $0["LastName"] = "local" }
     try store.org.delete(child)
     // Before the second round another user deletes the parent too.
     let parent = families[0].id
-    store.org.server.faults.add(
-      .kind(.composite), nth: 2,
-      .mutate { org in
-        _ = org.delete(nil, id: parent, as: try #require(org.user(named: "admin@example.com")))
-      })
+    store.org.server.faults.add(.kind(.composite), nth: 2, .delete(parent))
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
     #expect(state.status == .done)
     #expect(composites(store) == 2)
@@ -143,10 +137,7 @@ import Testing
     #expect(try await store.column("Id") != [parent])
   }
 
-  @Test func `a parent that the app deletes while its tree is in transit is not recreated`()
-    async throws
-  {
-    let store = try await ManagedStore()
+  @Test func `a parent that the app deletes in transit is not recreated`() async throws {
     let families = try await syncedFamilies(store, 1, children: 1)
     let parent = families[0].id
     try await store.rename([parent])
@@ -169,9 +160,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `a refused child of a removed parent is reported`(
-    _ platform: Platform
-  ) async throws {
+  func `a refused child of a removed parent is reported`(_ platform: Platform) async throws {
     let (store, parent, children) = try await withSubsidiaries(platform)
     try await store.delete([parent])
     try await store.edit([children[0]], of: "subsidiaries") { $0["Name"] = "local" }
@@ -189,7 +178,6 @@ import Testing
   }
 
   @Test func `a child whose parent is in no soup is reported and skipped`() async throws {
-    let store = try await ManagedStore()
     try await store.create(
       [["LastName": "c", "AccountId": "001000000000000AAA"]], type: "Contact", in: "contacts")
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
@@ -254,9 +242,7 @@ import Testing
   }
 
   @Test(arguments: Platform.allCases)
-  func `existing children of a lookup get the id of a recreated parent`(
-    _ platform: Platform
-  ) async throws {
+  func `children of a lookup get the id of a recreated parent`(_ platform: Platform) async throws {
     let (store, parent, children) = try await withSubsidiaries(platform)
     try store.org.delete(parent)
     try store.org.delete(children[1])
@@ -278,10 +264,7 @@ import Testing
     #expect(try await store.dirty("subsidiaries").isEmpty)
   }
 
-  @Test func `without the parent's field in the list a master's details are not moved`()
-    async throws
-  {
-    let store = try await ManagedStore()
+  @Test func `without the parent's field in the list no details are moved`() async throws {
     let families = try await syncedFamilies(store, 2, children: 1)
     let child = families[0].children[0]
     // The org moved the child; an update that names the old parent would move it back.
@@ -300,10 +283,7 @@ import Testing
     #expect(try store.server("Contact", "AccountId", of: child)?.string == families[0].id)
   }
 
-  @Test func `a new parent and its new children deleted again need no request`()
-    async throws
-  {
-    let store = try await ManagedStore()
+  @Test func `a new parent and its new children deleted again need no request`() async throws {
     let account = try await store.createAccounts(["A"])
     try await store.create(
       [["LastName": "c", "AccountId": .string(account[0])]], type: "Contact", in: "contacts")
@@ -316,37 +296,29 @@ import Testing
   }
 
   @Test func `details wait with a master that the org does not delete`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 2)
     try await store.delete([families[0].id])
     try await store.edit([families[0].children[0]], of: "contacts") { $0["LastName"] = "local" }
     store.org.server.faults.add(.kind(.composite), .refusePart(0, code: "DELETE_FAILED"))
     let (_, report, _) = try await store.up(.accounts(), fields: nil)
-    let failed = SyncReport.Record.Outcome.failed(
-      code: "DELETE_FAILED", message: "injected fault")
-    #expect(
-      report.outcomes == [families[0].id: failed, families[0].children[0]: failed])
+    let failed = SyncReport.Record.Outcome.failed(code: "DELETE_FAILED", message: "injected fault")
+    #expect(report.outcomes == [families[0].id: failed, families[0].children[0]: failed])
     #expect(try await store.dirty() == [families[0].id])
     #expect(try await store.elements("contacts").count == 2)
     let account = try #require(try await store.element(families[0].id))
     #expect(account["__last_error__"]?.string?.contains("DELETE_FAILED") == true)
     let (_, again, _) = try await store.up(.accounts(), fields: nil)
-    #expect(
-      again.records.map(\.outcome) == [.sent, .removed, .removed])
+    #expect(again.records.map(\.outcome) == [.sent, .removed, .removed])
     #expect(try await store.elements("contacts").isEmpty)
   }
 
   // MARK: LEAVE_IF_CHANGED
 
-  @Test func `the trees' dates are queried together, and a moved child is still found`()
-    async throws
-  {
-    let store = try await ManagedStore()
+  @Test func `the trees' dates are queried together; a moved child is found`() async throws {
     let families = try await syncedFamilies(store, 5, children: 2)
     try await store.rename(families.map(\.id))
     // The child has another parent now: it is newer than the device's copy, not deleted.
-    try store.org.update(
-      "Contact", families[0].children[0], ["AccountId": .string(families[1].id)])
+    try store.org.update("Contact", families[0].children[0], ["AccountId": .string(families[1].id)])
     let before = store.org.requests(.query)
     let (state, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
     #expect(state.status == .done)
@@ -357,7 +329,6 @@ import Testing
   }
 
   @Test func `a child that moves to a new parent is checked too`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let child = families[0].children[0]
     let local = try await store.createAccounts(["A"])
@@ -372,7 +343,6 @@ import Testing
   }
 
   @Test func `after a sync up an edit does not conflict with itself`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 2)
     for round in 0..<3 {
       try await store.rename([families[0].id], to: "round \(round)")
@@ -386,17 +356,10 @@ import Testing
   }
 
   @Test func `a change between the check and the write is not overwritten`() async throws {
-    let store = try await ManagedStore()
     let families = try await syncedFamilies(store, 1, children: 1)
     let id = families[0].id
     try await store.rename([id])
-    store.org.server.faults.add(
-      .kind(.composite),
-      .mutate { org in
-        _ = org.update(
-          "Account", id: id, ["Name": "remote"],
-          as: try #require(org.user(named: "admin@example.com")))
-      })
+    store.org.server.faults.add(.kind(.composite), .update(id, ["Name": "remote"]))
     let (_, report, _) = try await store.up(.accounts(), .leaveIfChanged, fields: nil)
     #expect(report.outcomes[id] == .left(.changedOnServer))
     #expect(try store.server("Account", "Name", of: id) == "remote")

@@ -35,8 +35,7 @@ import Testing
 
   @Test func `the id and the modification date are removed`() throws {
     let list = ["Id", "Name", "LastModifiedDate", "Owner.Name"]
-    #expect(
-      try fields(.update, create: nil, update: nil, options: list) == ["Name", "Owner.Name"])
+    #expect(try fields(.update, create: nil, update: nil, options: list) == ["Name", "Owner.Name"])
   }
 
   @Test(arguments: [

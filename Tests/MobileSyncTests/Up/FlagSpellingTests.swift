@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SQLite
 import SmartStore
@@ -88,16 +87,13 @@ import Testing
     let (store, ids) = try await edited(spelling)
     for id in ids { try store.org.delete(id) }
     let state = try #require(try await store.manager.syncs().first { $0.type == .syncDown })
-    let ghosts = try await store.manager.cleanResyncGhosts(id: state.id)
-    #expect(ghosts.count == 1)
+    #expect(try await store.manager.cleanResyncGhosts(id: state.id).count == 1)
     #expect(try await store.element(ids[0]) != nil)
     #expect(try await store.element(ids[1]) != nil)
   }
 
   @Test(arguments: [SyncUpTarget.Kind.single, .batch, .collection])
-  func `an element that only its index marks as changed is reported`(
-    _ kind: SyncUpTarget.Kind
-  ) async throws {
+  func `an element that only its index marks is reported`(_ kind: SyncUpTarget.Kind) async throws {
     let store = try await ManagedStore(UpCase(kind: kind, platform: .ios))
     let ids = try await store.syncedAccounts(2)
     let raw = try Connection(store.directory.file("store.db"))
@@ -105,8 +101,7 @@ import Testing
     raw.close()
     let requests = store.org.requests(.composite)
     let end = try await store.up(kind)
-    #expect(
-      end.report.outcomes == [ids[0]: .failed(code: "", message: SyncUpElements.unclear)])
+    #expect(end.report.outcomes == [ids[0]: .failed(code: "", message: SyncUpElements.unclear)])
     #expect(store.org.requests(.composite) == requests)
   }
 }

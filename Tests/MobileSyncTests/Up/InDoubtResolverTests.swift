@@ -1,7 +1,6 @@
 import JSON
 import LocalOrg
 import MobileSync
-import Salesforce
 import System
 import Testing
 
@@ -114,9 +113,7 @@ struct InDoubtResolverTests {
     #expect(try await found(upsert, taken: [id]) == "not done")
   }
 
-  @Test func `a record that its sender created before exists, and must be compared`()
-    async throws
-  {
+  @Test func `a record that its sender created before exists, and must be compared`() async throws {
     let id = try org.make("Account", ["Name": "old", "External_Id__c": "E1"])
     let seen: JSONValue = ["Id": .string(id), "Name": "old"]
     let known = write(.upsert, ["Name": "device"], key: "E1", seen: seen)
@@ -129,8 +126,7 @@ struct InDoubtResolverTests {
 
   @Test func `a record that another user created with the external id exists`() async throws {
     let upsert = write(.upsert, ["Name": "device"], key: "E1", seen: .null)
-    let id = try org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    let id = try org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     #expect(try await found(upsert) == "not done, there is \(id)")
     var unknown = upsert
     unknown.userID = nil
@@ -138,8 +134,7 @@ struct InDoubtResolverTests {
   }
 
   @Test func `an upsert updated the record if it has the sent values`() async throws {
-    let id = try org.make(
-      "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
+    let id = try org.make("Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     let upsert = write(.upsert, ["Name": "device"], key: "E1")
     #expect(try await found(upsert) == "updated \(id) by another")
     try org.update("Account", id, ["Phone": "1"])
@@ -147,13 +142,11 @@ struct InDoubtResolverTests {
   }
 
   @Test func `a deleted record has no external id`() async throws {
-    let gone = try org.make(
-      "Account", ["Name": "device", "External_Id__c": "E1"], as: office)
+    let gone = try org.make("Account", ["Name": "device", "External_Id__c": "E1"], as: office)
     try org.delete(gone)
     let upsert = write(.upsert, ["Name": "device"], key: "E1")
     #expect(try await found(upsert) == "not done")
-    let next = try org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    let next = try org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     #expect(try await found(upsert) == "not done, there is \(next)")
   }
 
@@ -171,9 +164,7 @@ struct InDoubtResolverTests {
     #expect(try await found(create) == "created \(second)")
   }
 
-  @Test func `a found record may belong only to another create of the same object and sender`()
-    async throws
-  {
+  @Test func `a found record may belong to a create of the same object and sender`() async throws {
     let create = write(.create, ["Name": "A", "Phone": "1"])
     let same = write(.create, ["Name": "B", "Phone": "2"])
     let elses = write(.create, ["Name": "B", "Phone": "2"], by: office)

@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing

@@ -1,6 +1,5 @@
 import JSON
 import MobileSync
-import SmartStore
 import TestSupport
 import Testing
 
@@ -35,8 +34,7 @@ import Testing
           "LastName": "n", "AccountId": .string(parentID), "attributes": ["type": "Contact"],
         ])
     }
-    return try #require(
-      try ParentChildrenElements(try targets(.lookup), store).tree(1))
+    return try #require(try ParentChildrenElements(try targets(.lookup), store).tree(1))
   }
 
   private func targets(
@@ -98,13 +96,10 @@ import Testing
     #expect(plan.settled.count == row.settled)
   }
 
-  @Test func `a detail names an unchanged master only if the list contains the field`()
-    throws
-  {
+  @Test func `a detail names an unchanged master only if the list contains the field`() throws {
     let tree = try tree("u", ["u", "c"])
     func items(_ type: RelationshipType, _ listsKey: Bool) throws -> String {
-      words(
-        ParentChildrenPlan(tree, try targets(type, listsKey: listsKey), mode: .overwrite))
+      words(ParentChildrenPlan(tree, try targets(type, listsKey: listsKey), mode: .overwrite))
     }
     #expect(try items(.masterDetail, true) == "p update, 1 update+, 2 create+")
     #expect(try items(.masterDetail, false) == "p update, 1 update, 2 create+")

@@ -1,22 +1,17 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Rows 152–158 of the conformance table (ParentChildrenSyncTest, ParentChildrenSyncTests).
 @Suite struct ParentChildrenUpTests {
   /// Every contact in the store is clean and has the org's ID and its account's, as in the org.
-  private func checkContacts(
-    _ store: ManagedStore, under accounts: [String: String]
-  ) async throws {
+  private func checkContacts(_ store: ManagedStore, under accounts: [String: String]) async throws {
     for contact in try await store.elements(ManagedStore.contacts) {
       let id = try #require(contact["Id"]?.string)
       #expect(!id.hasPrefix("local_"))
       #expect(contact["__local__"] == false)
-      let server = try #require(
-        try store.org.values("Contact", ["LastName", "AccountId"], of: id))
+      let server = try #require(try store.org.values("Contact", ["LastName", "AccountId"], of: id))
       #expect(server["LastName"] == contact["LastName"])
       #expect(server["AccountId"] == contact["AccountId"])
       let name = contact["LastName"]?.string?.split(separator: "|").first.map(String.init)
@@ -116,8 +111,7 @@ import Testing
   ) async throws {
     let store = try await ManagedStore(platform)
     let ids = try await store.syncedAccounts(2)
-    try await makeContacts(
-      store, of: ids.enumerated().map { ("name \($0.offset)", $0.element) }, 3)
+    try await makeContacts(store, of: ids.enumerated().map { ("name \($0.offset)", $0.element) }, 3)
     let before = try await store.elements()
     let (state, report, _) = try await store.up(.accounts(), fields: nil)
     #expect(state.totalSize == 2)
@@ -129,9 +123,7 @@ import Testing
 
   // SDK: testSyncUpWithLocallyCreatedChildrenRemotelyDeletedParent (156)
   @Test(arguments: Platform.allCases)
-  func `a parent that the org deleted is recreated for its new children`(
-    _ platform: Platform
-  ) async throws {
+  func `a parent deleted by the org is recreated for children`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let ids = try await store.syncedAccounts(1)
     try await makeContacts(store, of: [("name 0", ids[0])], 3)
@@ -185,8 +177,7 @@ import Testing
       #expect(try store.server("Contact", "LastName", of: id) == "local")
     }
     for id in bad {
-      #expect(
-        try store.server("Contact", "LastName", of: id)?.string?.hasPrefix("Contact") == true)
+      #expect(try store.server("Contact", "LastName", of: id)?.string?.hasPrefix("Contact") == true)
     }
     #expect(report.outcomes.values.filter { $0 == .sent }.count == 3)
   }
@@ -201,9 +192,7 @@ import Testing
 
   // SDK: testParentChildrenSyncUpWithExternalId (158)
   @Test(arguments: Platform.allCases)
-  func `new records with an external id change the existing record`(
-    _ platform: Platform
-  ) async throws {
+  func `new records with an external id change existing ones`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform)
     let families = try store.org.makeFamilies(3, children: 1)
     let local = try await store.create(
@@ -236,8 +225,7 @@ import Testing
     #expect(contacts[families[2].children[0]] == "C|0")
     // Records that no record of the device names are unchanged.
     #expect(try store.server("Account", "Name", of: families[2].id) == "Account 2")
-    #expect(
-      try store.server("Contact", "LastName", of: families[0].children[0]) == "Contact 0.0")
+    #expect(try store.server("Contact", "LastName", of: families[0].children[0]) == "Contact 0.0")
     #expect(try store.server("Account", "Description", of: families[0].id) == "server")
   }
 }

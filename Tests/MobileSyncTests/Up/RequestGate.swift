@@ -23,9 +23,7 @@ struct RequestGate {
   }
 
   /// Waits until the request reaches the gate.
-  func reached() async {
-    for await _ in arrived { return }
-  }
+  func reached() async { for await _ in arrived { return } }
 
   /// Releases the request.
   func open() { opened.signal() }

@@ -1,15 +1,10 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Where sync ups are safer than the SDK's: one test for each row of docs/differences.md.
 @Suite struct SyncUpDifferenceTests {
   @Test(arguments: UpCase.kinds)
-  func `an error that names fields concerns the reference, not the record`(
-    _ up: UpCase
-  ) async throws {
+  func `an error with fields concerns the reference, not the record`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let account = try store.org.make("Account", ["Name": "A"])
     let contact = try store.org.make("Contact", ["LastName": "L", "AccountId": .string(account)])
@@ -45,9 +40,7 @@ import Testing
     for id in ids { #expect(try store.serverDescription(id) == "round 2") }
   }
 
-  @Test func `without fresh dates a prior write is a conflict, as in the SDK`()
-    async throws
-  {
+  @Test func `without fresh dates a prior write is a conflict, as in the SDK`() async throws {
     let settings = SyncSettings(overlapSeconds: 0, refreshesDates: false)
     let store = try await ManagedStore(.ios, settings: settings)
     let ids = try await store.syncedAccounts(1)
@@ -92,24 +85,18 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `the date of an object without a last writer is read anyway`(
-    _ up: UpCase
-  ) async throws {
+  func `the date of an object without a last writer is read anyway`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)
     store.org.server.faults.add(.kind(.retrieve), .status(400, code: "INVALID_FIELD"))
-    let first = try await store.up(up.kind)
-    #expect(first.report.warnings.isEmpty)
+    #expect(try await store.up(up.kind).report.warnings.isEmpty)
     try await store.editAccounts(ids)
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    #expect(end.report.outcomes[ids[0]] == .sent)
+    #expect(try await store.up(up.kind, .leaveIfChanged).report.outcomes[ids[0]] == .sent)
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a modification date that cannot be read skips the record with that reason`(
-    _ up: UpCase
-  ) async throws {
+  func `an unreadable date skips the record with that reason`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(2)
     try await store.edit(ids) { $0["Changed__c"] = "2024-01-01T00:00:00.000+0000" }
@@ -177,8 +164,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
     #expect(try store.accountCount() == 1)
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 1)
-    let id = try await store.ids(named: ["A"])[0]
-    #expect(try store.serverName(id) == "A")
+    #expect(try await store.serverName(store.ids(named: ["A"])[0]) == "A")
   }
 
   @Test(arguments: UpCase.kinds)
@@ -195,8 +181,7 @@ import Testing
       return
     }
     let before = store.org.server.log.count
-    let end = try await store.up(up.kind)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(up.kind).state.status == .done)
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).isEmpty)
     let element = try #require(try await store.elements().first)
     #expect(element["__last_error__"]?.string?.contains("MISSING_ARGUMENT") == true)
@@ -232,8 +217,7 @@ import Testing
     ])
     let before = store.org.server.log.count
     try await store.up(SyncUpTarget(externalIdFieldName: "External_Id__c"), fields: ["Name"])
-    let writes = store.org.server.log.entries(after: before).filter(\.isWrite)
-    #expect(writes.map(\.records) == [2, 1])
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).map(\.records) == [2, 1])
     #expect(try store.accountCount() == 2)
     let id = try #require(
       try store.org.org.find(
@@ -256,8 +240,7 @@ import Testing
     }
     let before = store.org.server.log.count
     try await store.up(.collection)
-    let writes = store.org.server.log.entries(after: before).filter(\.isWrite)
-    #expect(writes.map(\.records) == [2, 2])
+    #expect(store.org.server.log.entries(after: before).filter(\.isWrite).map(\.records) == [2, 2])
   }
 
   @Test func `rows are sent in numeric order`() async throws {
@@ -273,15 +256,12 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a record that could not be recreated stays an update with the org's message`(
-    _ up: UpCase
-  ) async throws {
+  func `a record not recreated stays an update with the org's message`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(1)
     try await store.edit(ids) { $0["Name"] = "" }
     try store.org.delete(ids[0])
-    let end = try await store.up(up.kind)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(up.kind).state.status == .done)
     #expect(try await store.flags(ids[0]) == "lu")
     let error = try await store.element(ids[0])?["__last_error__"]?.string
     #expect(error?.contains("Required fields are missing: [Name]") == true)

@@ -1,8 +1,6 @@
 import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
-import System
 import Testing
 
 /// Changes whose response was lost.
@@ -28,8 +26,7 @@ import Testing
     #expect(try await store.dirty().count == 3)
     #expect(try await marks(store) == 1)
 
-    let end = try await store.up(up.kind)
-    #expect(end.state.status == .done)
+    #expect(try await store.up(up.kind).state.status == .done)
     #expect(try await store.dirty().isEmpty)
     #expect(try store.accountCount() == 3)
     #expect(try await marks(store) == 0)
@@ -66,8 +63,7 @@ import Testing
     try await store.up(.collection)
     store.org.server.faults.add(.kind(.query), .status(400, code: "QUERY_TOO_COMPLICATED"))
     let end = try await store.up(.collection)
-    #expect(
-      end.report.records.map { "\($0.outcome)".contains("could not be looked up") } == [true])
+    #expect(end.report.records.map { "\($0.outcome)".contains("could not be looked up") } == [true])
     #expect(try store.accountCount() == 1)
     #expect(try await marks(store) == 1)
     try await store.up(.collection)
@@ -105,14 +101,11 @@ import Testing
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
     try await store.up(.collection)
-    let end = try await store.up(.collection)
-    #expect(end.report.records.map(\.outcome) == [.sent])
+    #expect(try await store.up(.collection).report.records.map(\.outcome) == [.sent])
     #expect(try store.accountCount() == 1)
   }
 
-  @Test func `an edit after the lost create is sent as an update of the record`()
-    async throws
-  {
+  @Test func `an edit after the lost create is sent as an update of the record`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let local = try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
@@ -138,9 +131,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `an unconfirmed create is not mistaken for another of the same run`()
-    async throws
-  {
+  @Test func `an unconfirmed create is not mistaken for another of the same run`() async throws {
     let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)
     try await store.createAccounts(["A"])
@@ -160,9 +151,7 @@ import Testing
     #expect(try await store.column("Name") == ["A", "A", "B"])
   }
 
-  @Test func `a mark lists the records created shortly before, not all of the run`()
-    async throws
-  {
+  @Test func `a mark lists the records created shortly before, not all of the run`() async throws {
     let store = try await ManagedStore(.ios)
     try await store.createAccounts(["A", "B", "C"])
     store.org.server.faults.add(.writes, nth: 2, .moveClock(seconds: 120))
@@ -244,9 +233,7 @@ import Testing
     #expect(again.report.records.allSatisfy { $0.outcome == .sent })
   }
 
-  @Test func `a lost update is not ours if another user has entered the same since`()
-    async throws
-  {
+  @Test func `a lost update is not ours if another user has entered the same since`() async throws {
     let store = try await ManagedStore()
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)
@@ -310,8 +297,7 @@ import Testing
   private func officeAccount(_ store: ManagedStore) throws -> String {
     let office = try store.org.org.addUser(
       "office@example.com", lastName: "Office", profile: "Integration")
-    return try store.org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    return try store.org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
   }
 
   private func account(_ store: ManagedStore) throws -> String {
@@ -361,9 +347,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `a lost upsert of an unchanged record is sent again`(
-    _ up: UpCase
-  ) async throws {
+  func `a lost upsert of an unchanged record is sent again`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let id = try officeAccount(store)
     try store.org.org.moveClock(by: 2000)

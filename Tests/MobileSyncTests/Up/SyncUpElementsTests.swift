@@ -66,9 +66,7 @@ import Testing
   }
 
   @Test(arguments: [("cu", "lu"), ("c", "lu"), ("cd", "ld")])
-  func `a new record that changed in transit is no longer new`(
-    _ now: String, _ after: String
-  ) throws {
+  func `a new record changed in transit is no longer new`(_ now: String, _ after: String) throws {
     let row = try put("local_1", "c")
     let sent = try settled(row, .sent(id: Self.id))
     try put("local_1", now, ["Name": "newer"], row: row)
@@ -108,9 +106,7 @@ import Testing
     #expect(try state(edited) == Self.id + " lu")
   }
 
-  @Test func `of two edited elements of one record the sent one stays, with a report`()
-    throws
-  {
+  @Test func `of two edited elements of one record the sent one stays, with a report`() throws {
     let made = try put("local_1", "c")
     let edited = try put(Self.id, "u")
     let sent = try settled(made, .sent(id: Self.id))

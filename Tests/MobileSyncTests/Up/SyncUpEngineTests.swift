@@ -56,9 +56,7 @@ private final class Script: SyncUpJournal {
 
 /// The engine's own rules, with lists instead of a journal and an org.
 struct SyncUpEngineTests {
-  private static func error(
-    _ kind: OrgError.Kind, isAmbiguous: Bool = false
-  ) -> OrgError {
+  private static func error(_ kind: OrgError.Kind, isAmbiguous: Bool = false) -> OrgError {
     OrgError(kind, message: "m", request: "POST /", isAmbiguous: isAmbiguous)
   }
 
@@ -91,13 +89,10 @@ struct SyncUpEngineTests {
 
   @Test func `a request is recorded before it is sent, and answered before the next`() async {
     let end = await send(["a", "b", "c"], size: 2) { _ in Self.done }
-    #expect(
-      end.lines == ["intend a b", "resolve a done, b done", "intend c", "resolve c done"])
+    #expect(end.lines == ["intend a b", "resolve a done, b done", "intend c", "resolve c done"])
   }
 
-  @Test func `responses are kept with the next request, and before any wait`()
-    async throws
-  {
+  @Test func `responses are kept with the next request, and before any wait`() async throws {
     func lines(
       survivesDoubt: Bool, _ answer: @escaping (String) throws -> RowAnswer
     ) async -> [String] {
@@ -142,9 +137,7 @@ struct SyncUpEngineTests {
     #expect(await send(["a"], settledBefore: ["a"]) { _ in Self.done }.lines.isEmpty)
   }
 
-  @Test func `a request refused as a whole is withdrawn before its halves are recorded`()
-    async
-  {
+  @Test func `a request refused as a whole is withdrawn before its halves are recorded`() async {
     var asked = 0
     let end = await send(["a", "b", "c"]) { name in
       asked += 1
@@ -160,9 +153,7 @@ struct SyncUpEngineTests {
   }
 
   @Test(arguments: [OrgError.Kind.permission, .notFound])
-  func `a refusal that applies to both halves is applied to each row at once`(_ kind: OrgError.Kind)
-    async
-  {
+  func `a refusal of both halves is applied to each row`(_ kind: OrgError.Kind) async {
     let end = await send(["a", "b"]) { _ in throw Self.error(kind) }
     #expect(end.lines == ["intend a b", "resolve a refused, b refused, for good"])
     #expect(end.error == nil)
@@ -177,9 +168,7 @@ struct SyncUpEngineTests {
     #expect(end.error == kind)
   }
 
-  @Test func `a live store sends halves, and stops if unconfirmed or without permission`()
-    async
-  {
+  @Test func `a live store sends halves, and stops if unconfirmed or forbidden`() async {
     let refused = await send(["a", "b"], .none) { _ in throw Self.error(.refused("X")) }
     #expect(
       refused.lines == [
@@ -206,8 +195,7 @@ struct SyncUpEngineTests {
       if name == "a" { throw Self.error(.unreachable, isAmbiguous: true) }
       return Self.done
     }
-    #expect(
-      end.lines == ["intend a", "resolve a unknown, for good", "intend b", "resolve b done"])
+    #expect(end.lines == ["intend a", "resolve a unknown, for good", "intend b", "resolve b done"])
     #expect(end.error == nil)
   }
 

@@ -1,7 +1,5 @@
-import JSON
 import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Changes and failures during a sync up.
@@ -22,9 +20,7 @@ import Testing
   }
 
   @Test(arguments: UpCase.all)
-  func `an edit of the app while a change is in transit stays, and remains to be sent`(
-    _ up: UpCase
-  ) async throws {
+  func `an edit made while a change is in transit remains to be sent`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     // An update: the new content is based on our prior write, so it does not conflict.
     let id = try await store.syncedAccounts(2)[0]
@@ -36,8 +32,7 @@ import Testing
     #expect(try store.serverName(id) == "local \(id)")
     #expect(try await store.element(id)?["Name"] == "newer")
     #expect(try await store.dirty() == [id])
-    let end = try await store.up(up.kind, .leaveIfChanged)
-    #expect(end.report.outcomes[id] == .sent)
+    #expect(try await store.up(up.kind, .leaveIfChanged).report.outcomes[id] == .sent)
     #expect(try store.serverName(id) == "newer")
     // A new record then becomes an update of the org's, or a deletion if the app has deleted it.
     let local = try await store.createAccounts(["A", "B"])
@@ -81,16 +76,13 @@ import Testing
   }
 
   @Test(arguments: UpCase.kinds)
-  func `an expired session fails the run, and the next one sends the rest`(
-    _ up: UpCase
-  ) async throws {
+  func `an expired session fails the run; the next sends the rest`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     try await store.createAccounts((0..<5).map { "A\($0)" })
     var target = SyncUpTarget(kind: up.kind)
     target.maxBatchSize = 2
     store.org.server.faults.add(.writes, nth: 2, .expireSession)
-    let end = try await store.up(target)
-    #expect(end.state.status == .failed)
+    #expect(try await store.up(target).state.status == .failed)
     #expect(try await store.dirty().count == (up.kind == .single ? 4 : 3))
     let manager = try await store.restarted()
     _ = try await manager.syncUp(
@@ -101,9 +93,7 @@ import Testing
     #expect(try store.accountCount() == 5)
   }
 
-  @Test func `a stop takes effect before the next request, and responses are kept`()
-    async throws
-  {
+  @Test func `a stop takes effect before the next request, and responses are kept`() async throws {
     let store = try await ManagedStore()
     try await store.createAccounts((0..<5).map { "A\($0)" })
     var target = SyncUpTarget(kind: .batch)
@@ -154,8 +144,7 @@ import Testing
       let hasError = try await store.element(id)?["__last_error__"] != nil
       #expect(hasError == (isDeleted && up.kind != .single))
       if !hasError {
-        #expect(
-          end.report.outcomes[id] == .left(isDeleted ? .deletedOnServer : .changedOnServer))
+        #expect(end.report.outcomes[id] == .left(isDeleted ? .deletedOnServer : .changedOnServer))
       }
       try await store.up(up.kind)
     }
@@ -177,9 +166,7 @@ import Testing
       try await store.element(id)?["__last_error__"]?.string?.contains("JSON_PARSER_ERROR") == true)
   }
 
-  @Test func `a value that is not a record id is not queried, and blocks no other`()
-    async throws
-  {
+  @Test func `a value that is not a record id is not queried, and blocks no other`() async throws {
     let store = try await ManagedStore()
     let ids = try await store.syncedAccounts(2)
     try await store.editAccounts(ids)

@@ -1,7 +1,4 @@
-import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
 import Testing
 
 /// Which element the note of a lost request refers to, and which record an element already
@@ -32,9 +29,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a note of an element that is clean again is removed without a request`()
-    async throws
-  {
+  @Test func `a note of a clean element is removed without a request`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let ids = try await store.syncedAccounts(1)
     try await store.editAccounts(ids)
@@ -42,8 +37,7 @@ import Testing
     try await store.down(nil)
     #expect(try await store.dirty().isEmpty)
     let before = store.org.server.log.count
-    let end = try await store.up(.collection, .leaveIfChanged)
-    #expect(end.report.records.isEmpty)
+    #expect(try await store.up(.collection, .leaveIfChanged).report.records.isEmpty)
     #expect(store.org.server.log.count == before)
     let left = try await store.manager.withStore { store in
       try PendingRequest.all(of: ManagedStore.accounts, in: store).count
@@ -52,9 +46,7 @@ import Testing
   }
 
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
-  func `a fetched record of a lost create is that create's record`(
-    _ mode: MergeMode
-  ) async throws {
+  func `a fetched record of a lost create is that create's record`(_ mode: MergeMode) async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])
     try await lose(store, arrives: true)
@@ -79,9 +71,7 @@ import Testing
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `a record that an app put into the store was not created by a create`()
-    async throws
-  {
+  @Test func `a record that an app put into the store was not created by a create`() async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     try await store.createAccounts(["A"])
     try await lose(store, arrives: false)
@@ -105,8 +95,7 @@ import Testing
     let other = try store.org.make("Account", ["Name": "other"])
     let office = try store.org.org.addUser(
       "office@example.com", lastName: "Office", profile: "System Administrator")
-    let id = try store.org.make(
-      "Account", ["Name": "office", "External_Id__c": "E1"], as: office)
+    let id = try store.org.make("Account", ["Name": "office", "External_Id__c": "E1"], as: office)
     try store.org.org.moveClock(by: milliseconds)
     // The org's time comes from a response.
     try await store.down([other])

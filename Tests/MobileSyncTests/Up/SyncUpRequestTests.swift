@@ -49,9 +49,7 @@ import Testing
     #expect(batches.map { $0[0].action } == [.update, .upsert, .upsert, .delete])
   }
 
-  @Test func `a job has one action and object, and too few changes are sent in requests`()
-    throws
-  {
+  @Test func `a job has one action and object, and too few changes are sent in requests`() throws {
     let records =
       (0..<4).flatMap { _ in [("A", ""), ("B", ""), ("A", "d")] } + [("C", ""), ("B", "d")]
     let sends = try sends(records)
@@ -71,9 +69,7 @@ import Testing
     let types = (0..<24).map { "T\($0 % 12)" }
     let batches = batches(try sends(types.map { ($0, "") }), SyncUpTarget())
     #expect(batches.map(\.count) == [20, 4])
-    #expect(
-      batches[0].map(\.record.objectType)
-        == (0..<10).flatMap { ["T\($0)", "T\($0)"] })
+    #expect(batches[0].map(\.record.objectType) == (0..<10).flatMap { ["T\($0)", "T\($0)"] })
   }
 
   @Test func `a composite has all operations, a row is sent alone`() throws {

@@ -1,8 +1,5 @@
 import JSON
-import LocalOrg
 import MobileSync
-import SmartStore
-import System
 import Testing
 
 /// Rows 117–136 of the conformance table: SyncUpTargetTest and its subclasses for the batch and the
@@ -71,9 +68,7 @@ import Testing
 
   // SDK: testSyncUpWithNoType (121), testSyncUpWithBadType (122)
   @Test(arguments: UpCase.all)
-  func `an sObject type that is missing or wrong is the record's error`(
-    _ up: UpCase
-  ) async throws {
+  func `an sObject type that is missing or wrong is the record's error`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     for type in [nil, "badType"] {
       try await store.create([["Name": "A"], ["Name": "B"]], type: type)
@@ -96,9 +91,7 @@ import Testing
 
   // SDK: testSyncUpWithNoLocalUpdates (123)
   @Test(arguments: UpCase.all)
-  func `a run without changes sends no request, and each record is reported`(
-    _ up: UpCase
-  ) async throws {
+  func `a run without changes sends no request and reports all`(_ up: UpCase) async throws {
     let store = try await ManagedStore(up)
     let ids = try await store.syncedAccounts(4)
     let before = store.org.server.log.count
@@ -166,9 +159,7 @@ import Testing
     #expect(try store.accountCount() == count)
   }
 
-  @Test func `a sync up that identifies records by an external id fails before sending`()
-    async throws
-  {
+  @Test func `a sync up that finds records by an external id fails before sending`() async throws {
     let store = try await ManagedStore()
     try await store.createAccounts(["A"])
     let target = SyncUpTarget(fields: TargetFields(idFieldName: "AccountNumber"))

@@ -1,5 +1,4 @@
 import JSON
-import LocalOrg
 import SmartStore
 import Testing
 
@@ -74,8 +73,7 @@ import MobileSync
     let end = try await store.up(.accounts(), fields: nil)
     #expect(end.state.status == .done)
     #expect(try store.accountCount() == 2)
-    #expect(
-      try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 40)
+    #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 40)
     #expect(try await store.dirty() == [parents[1]])
     #expect(try await store.dirty("contacts").count == 20)
     guard case .failed(code: "HTTP_413", message: _)? = end.report.outcomes[parents[1]] else {

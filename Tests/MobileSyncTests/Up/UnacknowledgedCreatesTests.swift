@@ -83,16 +83,13 @@ import Testing
   @Test func `of candidate records, the best matches are listed first, and the rest are counted`() {
     func record(_ number: Int, _ fields: JSONObject, after seconds: Int64) -> JSONObject {
       self.record(
-        1, fields, after: seconds, touched: true,
-        ["Id": .string("0010000000000\(number)AAA")])
+        1, fields, after: seconds, touched: true, ["Id": .string("0010000000000\(number)AAA")])
     }
     var create = lost(["Name": "A", "Phone": "1", "Fax": "7"])
     create.isPresumed = true
     create.isRevised = true
     // With nothing in common but their creator and time, from the oldest to the newest.
-    let unlike = (10...21).map { number in
-      record(number, ["Name": "Z"], after: Int64(number))
-    }
+    let unlike = (10...21).map { number in record(number, ["Name": "Z"], after: Int64(number)) }
     let half = record(80, ["Name": "A", "Phone": "9"], after: 1)
     let most = record(90, ["Name": "A", "Phone": "1", "Fax": "9"], after: 1)
     let newer = record(70, ["Name": "A", "Phone": "8"], after: 5)

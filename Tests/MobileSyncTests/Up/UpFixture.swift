@@ -1,5 +1,3 @@
-import JSON
-import LocalOrg
 import MobileSync
 import SmartStore
 import Testing
@@ -69,9 +67,7 @@ extension ManagedStore {
   }
 
   /// The account's name in the org; nil if it is deleted.
-  func serverName(_ id: String) throws -> String? {
-    try server("Account", "Name", of: id)?.string
-  }
+  func serverName(_ id: String) throws -> String? { try server("Account", "Name", of: id)?.string }
 
   /// The account's description in the org.
   func serverDescription(_ id: String) throws -> String? {

@@ -1,9 +1,4 @@
-import Foundation
-import JSON
-import LocalOrg
 import Pipelines
-import Rehearsal
-import SmartStore
 import System
 import TestSupport
 
@@ -81,9 +76,7 @@ struct KillScene: Sendable {
   private static func seal(_ pipelines: String) throws {
     let secret = pipelines + "/passphrase"
     try DurableFile.write(Array(SealedBundlesTests.passphrase.utf8), to: secret)
-    try rewrite(pipelines) {
-      SealedBundlesTests.sealing($0, secret: #"{"file": "passphrase"}"#)
-    }
+    try rewrite(pipelines) { SealedBundlesTests.sealing($0, secret: #"{"file": "passphrase"}"#) }
   }
 
   private static func act(_ place: TemporaryDirectory, _ stage: Stage) throws {

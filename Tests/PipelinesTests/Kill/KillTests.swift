@@ -1,6 +1,4 @@
-import LocalOrg
 import Pipelines
-import Rehearsal
 import System
 import TestSupport
 import Testing
@@ -87,8 +85,7 @@ struct KillRounds {
   /// One point; false if the program did not die in the stage.
   private mutating func playOne(_ part: Int) throws -> Bool {
     let world = try scene.copy()
-    let point = KillPoint.random(
-      part: part, of: points, counts: counts, using: &dice)
+    let point = KillPoint.random(part: part, of: points, counts: counts, using: &dice)
     let killed = try ChildRun(scene.stage, world, killedAt: point)
     guard killed.diedInStage else {
       misses += 1
@@ -99,8 +96,7 @@ struct KillRounds {
     var story = "seed \(seed): \(scene.name), killed \(point)"
     var recovery: ChildRun?
     if part % 3 == 2 {
-      let second = KillPoint.random(
-        part: 0, of: 1, counts: counts, using: &dice)
+      let second = KillPoint.random(part: 0, of: 1, counts: counts, using: &dice)
       let run = try ChildRun(scene.stage, world, killedAt: second)
       // If less was left to do than in a whole stage, it may have finished before.
       if run.status != 137 {

@@ -1,8 +1,5 @@
 import Bundles
 import Crypto
-import Foundation
-import JSON
-import LocalOrg
 import SQLite
 import Snapshots
 import System

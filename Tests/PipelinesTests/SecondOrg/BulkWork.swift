@@ -1,6 +1,5 @@
 import JSON
 import Ledger
-import Rehearsal
 import System
 
 /// A day with so many edits of each kind that bulk jobs are used.

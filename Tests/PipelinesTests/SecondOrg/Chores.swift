@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import Rehearsal
 import System
 
 /// A short day of one technician: a record of each kind of write.

@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import Rehearsal
-import SmartStore
 import System
 
 /// A day on which two technicians and other users work on the same records.

@@ -1,4 +1,3 @@
-import JSON
 import Ledger
 import Pipelines
 import Rehearsal

@@ -1,8 +1,8 @@
 import JSON
 import Ledger
 import Pipelines
-import Reconciliation
 import Rehearsal
+import Reports
 import System
 import Testing
 

@@ -5,8 +5,7 @@ import Testing
 @Suite struct ExternalIDQueryTests {
   private func condition(_ type: String, _ values: String...) throws -> String? {
     let field: JSONObject = ["name": "Key__c", "type": .string(type), "filterable": true]
-    let describe = try #require(
-      Describe(["name": "Contact", "fields": .array([.object(field)])]))
+    let describe = try #require(Describe(["name": "Contact", "fields": .array([.object(field)])]))
     return ExternalIDQuery.condition(describe, field: "key__c", values: values)
   }
 

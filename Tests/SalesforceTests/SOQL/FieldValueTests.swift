@@ -25,7 +25,6 @@ import Testing
     ("\"\\r\\n\"", "null", true), ("\"\\ra\"", "\" a\"", false),
   ])
   func `values are compared as in the org`(_ one: String, _ other: String, _ same: Bool) throws {
-    #expect(
-      FieldValue.isSame(try JSONValue(parsing: one), try JSONValue(parsing: other)) == same)
+    #expect(FieldValue.isSame(try JSONValue(parsing: one), try JSONValue(parsing: other)) == same)
   }
 }

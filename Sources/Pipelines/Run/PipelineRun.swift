@@ -1,0 +1,341 @@
+import Ledger
+import Returns
+import SmartStore
+import System
+
+/// One execution of a pipeline: its lock, its ledger, its clock and its stages.
+///
+/// The run is one task on its own thread, where it may block. Snapshots are primed in separate
+/// tasks with their own threads.
+package struct PipelineRun {
+  private let context: RunContext
+  private var reporting: RunReport { RunReport(run: context) }
+
+  /// Runs a pipeline's stages and returns a summary.
+  ///
+  /// `root` is the directory that holds `<pipeline>/`. Throws `PipelineError`, or the error of a
+  /// module. If it throws, everything published before stays, and the next run continues from
+  /// there.
+  package static func execute(
+    _ pipeline: Pipeline, root: String, variables: [String: String], options: RunOptions,
+    report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    let thread = StoreThread(name: "run")
+    // Checked before any request, so that a mistyped name costs nothing.
+    if let names = try pipeline.users.names() {
+      try PipelineUsers.check(options.users, areAmong: names, in: pipeline)
+    }
+    for path in options.files { try IngestStage.checkFile(path) }
+    if let place = options.rehearsal { try RunReport.rehearsalDirectory(place).check() }
+    return try await withTaskExecutorPreference(thread) {
+      try await perform(pipeline, root, variables, options, report)
+    }
+  }
+
+  private static func perform(
+    _ pipeline: Pipeline, _ root: String, _ variables: [String: String], _ options: RunOptions,
+    _ report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    try LedgerCheck.checkRights(data)
+    try data.checkInbox(of: pipeline)
+    try LedgerCheck.checkName(pipeline, root: root)
+    if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
+    try data.prepare(inbox: data.inbox(pipeline.inbox.path))
+    let lock = try lock(data)
+    defer { lock.close() }
+    try data.removeLeftovers()
+    try checkDisk(pipeline, data)
+    try DataFormat.record(in: data)
+    // Do not create an expected but missing directory: a backup is restored to its place.
+    if !Files.exists(data.state) { try LedgerCheck.checkLedger(nil, data) }
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    return try await perform(pipeline, data, ledger, variables, options, report)
+  }
+
+  /// Performs a dry run on a copy of the ledger, without leaving a trace.
+  private static func dryRun(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
+    _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    let scratch = try Files.makeScratchDirectory(variables)
+    // A leftover copy in the scratch directory does not fail the plan.
+    defer { try? Files.remove(scratch) }
+    let copy = scratch + "/state.sqlite"
+    var data = data
+    if Files.exists(data.state) {
+      // A shared lock writes no note, and waits only for a run.
+      let lock = try lock(data, exclusive: false)
+      defer { lock.close() }
+      for suffix in ["", "-wal"] where Files.exists(data.state + suffix) {
+        try Files.copy(data.state + suffix, to: copy + suffix)
+      }
+      try DataFormat.check(data)
+    }
+    data.returns = scratch
+    try Files.makeDirectory(data.processing)
+    let ledger = try LedgerDatabase(path: copy)
+    defer { ledger.close() }
+    return try await perform(pipeline, data, ledger, variables, options, report)
+  }
+
+  private static func perform(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ ledger: LedgerDatabase,
+    _ variables: [String: String], _ options: RunOptions,
+    _ report: @escaping @Sendable (RunEvent) -> Void
+  ) async throws -> RunSummary {
+    try LedgerCheck.checkLedger(ledger, data)
+    try LedgerCheck.checkFile(pipeline, ledger, data)
+    // Done before the run starts, because no run works without the key.
+    let stampKey = options.isDryRun ? nil : try ProvenanceKey.take(ledger, data)
+    // Read now, so that no generation is published that could not be signed.
+    let signer = options.stages.contains(.pack) ? try ManifestSigner(pipeline, variables) : nil
+    let access = try OrgAccess(
+      pipeline, data, variables: variables, mostRequests: options.apiBudget,
+      pause: options.retryPause
+    ) { event in
+      guard case .retrying(let request, let reason, let attempt, let most, let pause, _) = event
+      else { return }
+      report(
+        .retrying(
+          request: request, reason: reason, attempt: attempt, of: most, milliseconds: pause))
+    }
+    let (row, times, resumed) = try await begin(pipeline, data, options, ledger, access)
+    let context = RunContext(
+      pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
+      times: times, stampKey: stampKey, signer: signer, variables: variables,
+      report: report)
+    let run = PipelineRun(context: context)
+    report(
+      .runStarted(
+        run: context.summary.run, pipeline: pipeline.name,
+        resumed: resumed && !options.isDryRun))
+    if let last = try ledger.recoveries().last, last.afterRun + 1 == row.number {
+      context.warn(
+        "the ledger was recovered at \(Dates.utcSeconds(last.time)) by \(last.by): edits from older bundles "
+          + "are first looked up in the org")
+    }
+    do {
+      try await run.performStages()
+      context.summary.requests = access.requestsMade
+      return try run.end()
+    } catch {
+      run.fail(error)
+      throw error
+    }
+  }
+
+  /// The seconds that a run waits for another holder of its lock, such as a dry run that copies the
+  /// ledger.
+  private static let lockSeconds = 2
+
+  /// The seconds that a run waits for a backup.
+  private static let backupSeconds = 600
+  /// The name of a backup in messages about the holder of the lock.
+  static let backupNote = "a backup"
+
+  static func takeLock(
+    _ data: DataDirectory, exclusive: Bool = true, note: String = ""
+  ) throws -> FileLock {
+    try LedgerCheck.checkRights(data)
+    return try lock(data, exclusive: exclusive, note: note)
+  }
+
+  private static func lock(
+    _ data: DataDirectory, exclusive: Bool = true, note: String = ""
+  ) throws -> FileLock {
+    func wait(_ seconds: Int) throws(LockError) -> FileLock {
+      try FileLock.waiting(
+        data.lock, exclusive: exclusive, note: note, seconds: seconds,
+        isCancelled: { Task.isCancelled })
+    }
+    do throws(LockError) {
+      do throws(LockError) { return try wait(lockSeconds) } catch {
+        guard case .held(let holder) = error, holder.hasSuffix(backupNote) else { throw error }
+        return try wait(backupSeconds)
+      }
+    } catch {
+      switch error {
+      case .held(let holder):
+        throw PipelineError(lockedBy: holder, at: data.lock)
+      case _ where MachineTrouble.isFull(error): throw PipelineError(describing: error)
+      default: throw PipelineError(.failed, "run.lock", error.description)
+      }
+    }
+  }
+
+  private static func checkDisk(_ pipeline: Pipeline, _ data: DataDirectory) throws {
+    let free = ProcessLimits.freeBytes(at: data.path)
+    let needed = Int64(pipeline.limits.freeDiskMiB) << 20
+    guard let free, free < needed else { return }
+    throw PipelineError(
+      .failed, PipelineError.diskFullCode, "too little disk space is free to start a run",
+      location: data.path,
+      reason: "\(free >> 20) MiB are free and limits.freeDiskMiB is \(pipeline.limits.freeDiskMiB)",
+      fix: PipelineError.makingRoom(pipeline.called)
+        + "; or lower limits.freeDiskMiB in the pipeline file")
+  }
+
+  /// Returns the run to resume, and its time: a run that was interrupted less than a day ago,
+  /// whatever stages are requested now, or a new run.
+  private static func begin(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ options: RunOptions, _ ledger: LedgerDatabase,
+    _ access: OrgAccess
+  ) async throws -> (RunRow, RunTimes, resumed: Bool) {
+    // A pipeline that has never contacted the org cannot tell whether returns come from it.
+    let isUnknown = try ledger.organizationID == nil && options.stages.contains(.ingest)
+    let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime]) || isUnknown
+    var now = Clock.wallMilliseconds()
+    if needsOrg {
+      let session = try await access.anySession()
+      let isPinned = try ledger.organizationID != nil
+      if isPinned || !options.isDryRun {
+        try ledger.pinOrganization(id: session.identity.organizationID)
+      }
+      if !options.isDryRun { try ledger.noteInstance(session.instanceURL) }
+      if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
+        throw LedgerError.foreignOrganization(
+          pinned: pinned, found: session.identity.organizationID)
+      }
+      now = session.serverDate ?? now
+    }
+    let stages = Set(options.stages.map(\.rawValue))
+    let clock = try RunClock(ledger).time(at: now)
+    let open = try ledger.openRun(now: needsOrg ? clock : nil)
+    if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
+    if let open {
+      let row = try ledger.widen(open, by: stages)
+      let arrivals = try RunClock(ledger).arrivals(of: row, at: now, data)
+      return (row, RunTimes(org: now, arrivals: arrivals), true)
+    }
+    let row = try ledger.beginRun(
+      pipeline: pipeline.name, now: clock, configHash: pipeline.configHash(),
+      host: ProcessEnvironment.hostName(), stages: stages)
+    return (row, RunTimes(org: now, arrivals: clock), false)
+  }
+
+  private func performStages() async throws {
+    try await PipelineUsers(run: context).checkAsked()
+    for stage in Stage.allCases where context.options.stages.contains(stage) {
+      try Task.checkCancellation()
+      context.report(.stageStarted(stage))
+      try note(stage, isFinished: false)
+      let (before, start) = (context.access.spent, Clock.monotonicNanoseconds())
+      switch stage {
+      case .ingest: try await IngestStage(run: context).perform()
+      case .reconcile: try await ReconcileStage(run: context).perform()
+      case .prime: try await PrimeStage(run: context).perform()
+      case .pack: try PackStage(run: context).perform()
+      }
+      try note(stage, isFinished: true)
+      let spent = context.spent(in: stage, since: before)
+      let cost = StageCost(
+        stage, requests: spent.requests, records: records(of: stage), bytes: spent.bytes,
+        milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000))
+      context.summary.costs.append(cost)
+      context.report(.stageFinished(cost))
+    }
+    if context.access.org.replacedHalves > 0 {
+      context.warn(
+        "texts of the org contain unpaired surrogates, which no device can read: each is replaced by U+FFFD"
+      )
+    }
+  }
+
+  /// The number of records that a stage fetched, or of edits that it resolved.
+  private func records(of stage: Stage) -> Int {
+    switch stage {
+    case .ingest: context.summary.edits.new
+    case .reconcile: context.summary.verdicts.values.reduce(0, +)
+    case .prime: context.summary.snapshots.flatMap(\.soups).reduce(0) { $0 + $1.fetched }
+    case .pack: 0
+    }
+  }
+
+  /// Records the run's progress.
+  ///
+  /// A run is finished when every stage is.
+  private func note(_ stage: Stage, isFinished: Bool) throws {
+    try context.ledger.note(stage: stage.rawValue, isFinished: isFinished, run: context.row.id)
+  }
+
+  // MARK: finishing
+
+  /// Finishes the run if every stage is done that was requested for it, or for the run that it
+  /// resumes.
+  private func end() throws -> RunSummary {
+    if context.options.isDryRun {
+      if let place = context.options.rehearsal { try reporting.rehearse(in: place) }
+      return context.summary
+    }
+    try reporting.takeStock()
+    try reporting.write()
+    if let left = try stagesLeft() {
+      context.warn(
+        "the interrupted run \(context.row.id) is not finished: \(left) for the next run")
+      return context.summary
+    }
+    try context.ledger.endRun(
+      id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
+      summary: context.summary.json.text
+    )
+    prune()
+    return context.summary
+  }
+
+  /// Prunes expired files at the end of a run, if the pipeline file asks for it.
+  ///
+  /// A failure is reported but does not fail the run; the next one tries again.
+  private func prune() {
+    guard context.pipeline.keep.isAsked else { return }
+    do {
+      let work = KeepWork(
+        context.pipeline, context.data, ledger: context.ledger, variables: context.variables)
+      context.summary.pruned = try work.obey()
+    } catch {
+      let words = "expired files could not be removed: \(PipelineError(describing: error).message)"
+      context.summary.warnings.append(words)
+      context.report(.warning(words))
+    }
+  }
+
+  /// Ends a failed run with a report of what it resolved and found before.
+  ///
+  /// A failed run is not resumed; only an interrupted one is, with its clock. If a resumed run
+  /// fails in some of the remaining work, the interrupted run stays open.
+  private func fail(_ error: any Error) {
+    if context.options.isDryRun { return }
+    do {
+      try reporting.takeStock()
+      try reporting.write()
+    } catch {
+      // The run's own failure is reported first.
+      context.warn(
+        "no report could be written: \(PipelineError(describing: error).message)")
+    }
+    let failure = PipelineError(describing: error)
+    do {
+      let asked = Set(context.options.stages.map(\.rawValue))
+      let rest =
+        try context.ledger.run(id: context.row.id).map { $0.wanted.subtracting($0.finished) } ?? []
+      guard rest.isSubset(of: asked) else { return }
+      try context.ledger.endRun(
+        id: context.row.id, exitStatus: failure.kind.exitStatus.rawValue,
+        summary: context.summary.json.text)
+    } catch {
+      // If the ledger cannot be written, the run counts as interrupted, which is correct.
+      context.warn("the ledger could not be written: \(PipelineError(describing: error).message)")
+    }
+  }
+
+  /// Returns the remaining stages and their verb, "wait" or "waits"; nil if there are none.
+  private func stagesLeft() throws -> String? {
+    guard let now = try context.ledger.run(id: context.row.id) else { return nil }
+    let left = Stage.allCases.map(\.rawValue).filter {
+      now.wanted.contains($0) && !now.finished.contains($0)
+    }
+    if left.isEmpty { return nil }
+    return left.joined(separator: " and ") + (left.count == 1 ? " waits" : " wait")
+  }
+}

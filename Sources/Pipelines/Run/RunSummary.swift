@@ -1,0 +1,103 @@
+import JSON
+import Ledger
+import Reports
+import System
+
+/// The result of a run.
+package struct RunSummary: Sendable {
+  /// One snapshot.
+  package struct Snapshot: Sendable {
+    /// The user's 18-character ID, or `global`.
+    package var id: String
+    package var username: String
+    /// The current generation.
+    package var generation: Int
+    /// Whether this run made the generation.
+    package var changed: Bool
+    /// The changes in its soups.
+    package var soups: [PrimedSoup]
+  }
+
+  /// The run's ID.
+  package var run = ""
+  package var pipeline = ""
+  /// The number of returns ingested, known before, quarantined, and left in the inbox.
+  package var returns = (ingested: 0, known: 0, quarantined: 0, left: 0)
+  /// The number of edits in the returns, of new ones, and of known ones that are still open.
+  package var edits = (found: 0, new: 0, known: 0)
+  /// The number of processed edits by verdict.
+  package var verdicts: [Verdict: Int] = [:]
+  /// What an operator should do about the run's edits, by verdict.
+  package var steps: [Verdict: String] = [:]
+  /// The number of open edits at the end of the run, including those of earlier runs, by verdict.
+  package var open: [Verdict: Int] = [:]
+  /// The number of other items that need review, by kind.
+  package var waiting: [Finding.Kind: Int] = [:]
+  /// The skipped users, with a note if an earlier run skipped them.
+  package var skipped: [String] = []
+  /// The directory of the report; nil if there was nothing to report.
+  package var report: String?
+  /// The snapshots primed.
+  package var snapshots: [Snapshot] = []
+  /// The bundles written.
+  package var bundles: [String] = []
+  /// The warnings.
+  package var warnings: [String] = []
+  /// The number of requests sent to the org.
+  package var requests = 0
+  /// The cost of each stage.
+  package var costs: [StageCost] = []
+  /// The expected cost of each stage in a dry run.
+  package var forecasts: [StageForecast] = []
+  /// The findings that need review.
+  package var findings: Set<RunFinding> = []
+  /// The commands that confirm what a guard holds.
+  package var confirm: [String] = []
+  /// The files that were pruned.
+  package var pruned = KeepPlan()
+  /// The expected outcome of each edit in a dry run.
+  package var planned: [PlannedOutcome] = []
+  /// The plan of a dry run, as lines.
+  package var plan: [String] = []
+
+  /// The exit status, unless an error stopped the run.
+  package var exitStatus: ExitStatus { .told(of: findings.map(\.exitStatus)) }
+
+  /// Creates an empty summary.
+  package init() {}
+
+  /// The summary as JSON, which is `result` in the last line of `--json`.
+  package var json: JSONValue {
+    func number(_ value: Int) -> JSONValue { .number(String(value)) }
+    var object: JSONObject = [
+      "run": .string(run), "pipeline": .string(pipeline),
+      "returns": .object([
+        "ingested": number(returns.ingested), "known": number(returns.known),
+        "quarantined": number(returns.quarantined), "left": number(returns.left),
+      ]),
+      "edits": .object([
+        "found": number(edits.found), "new": number(edits.new), "known": number(edits.known),
+      ]),
+      "verdicts": Verdict.counts(verdicts), "open": Verdict.counts(open),
+      "waiting": Finding.Kind.counts(waiting),
+      "snapshots": .array(
+        snapshots.map {
+          .object([
+            "id": .string($0.id), "username": .string($0.username),
+            "generation": number($0.generation), "changed": .bool($0.changed),
+            "soups": .array($0.soups.map(\.json)),
+          ])
+        }),
+      "bundles": .array(bundles.map { .string($0) }),
+      "requests": number(requests),
+      "findings": .array(findings.map(\.rawValue).sorted().map { .string($0) }),
+    ]
+    if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
+    if !forecasts.isEmpty { object["expected"] = .array(forecasts.map(\.json)) }
+    if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
+    if !pruned.isEmpty { object["pruned"] = .object(pruned.totals) }
+    if let report { object["report"] = .string(report) }
+    if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }
+    return .object(object)
+  }
+}

@@ -1,0 +1,333 @@
+import Bundles
+import JSON
+import Ledger
+import Returns
+import SmartStore
+import Snapshots
+import System
+
+/// Takes the returns from the inbox, has each validated, and records its edits.
+///
+/// Work that does not need the ledger is done for several returns concurrently (`ReturnIntake`).
+/// Returns are then recorded one after another, so the ledger does not depend on the concurrency.
+struct IngestStage {
+  let run: RunContext
+  /// Whether the stage works on copies of the returns and of the ledger.
+  var isDryRun: Bool { run.options.isDryRun }
+  private let rooms = ReturnIntake.rooms()
+
+  init(run: RunContext) { self.run = run }
+
+  /// Takes the waiting returns, validates each, and records its edits.
+  ///
+  /// Each file fails alone: a faulty return is quarantined or left in the inbox with its reason,
+  /// and the stage continues with the others.
+  func perform() async throws {
+    let inbox = Inbox(
+      directory: run.data.inbox(run.pipeline.inbox.path), root: run.data.returns,
+      settleSeconds: run.pipeline.inbox.settleSeconds,
+      fileBytes: run.pipeline.inbox.limits.fileBytes)
+    try checkSnapshot(run.options.asSnapshot)
+    let candidates = try candidates(inbox)
+    // An interrupted run left these between the inbox and the ledger.
+    var processing = inbox
+    processing.root = run.data.path
+    try await settle(isDryRun ? try processing.taken() : try inbox.unfinished(), inbox)
+    for name in try processing.strangers() {
+      let refusal = Refusal(
+        .unknown, "\(name) in \(processing.processing) was not taken from the inbox",
+        fix: "remove it from there")
+      try tell(
+        ReturnOutcome(name: name, path: processing.processing + "/" + name, result: .left(refusal)))
+    }
+    try await take(candidates, inbox)
+    // The whole inbox was examined, so every earlier finding about it is outdated.
+    if run.options.files.isEmpty {
+      try run.ledger.settleEarlierFindings(.returnLeft, by: run.row.id)
+    }
+  }
+
+  /// Throws if no file has this path: nothing does, or a directory.
+  static func checkFile(_ path: String) throws(PipelineError) {
+    if Files.isDirectory(path) {
+      throw PipelineError(
+        .configuration, "ingest.directory", "the file to ingest is a directory", location: path,
+        fix: "name the file itself")
+    }
+    if !Files.exists(path) { throw missing(path) }
+  }
+
+  private static func missing(_ path: String) -> PipelineError {
+    PipelineError(
+      .configuration, "ingest.no-file", "the file to ingest does not exist", location: path,
+      fix: "name a store file or a bundle")
+  }
+
+  private func candidates(_ inbox: Inbox) throws -> [Inbox.Candidate] {
+    guard !run.options.files.isEmpty else {
+      return try inbox.candidates(now: Clock.wallMilliseconds()).filter(\.hasStoodStill)
+    }
+    return try run.options.files.map { path in
+      try Self.checkFile(path)
+      guard let candidate = try inbox.candidate(named: path) else {
+        throw Self.missing(path)
+      }
+      return candidate
+    }
+  }
+
+  // MARK: concurrent work
+
+  /// How many returns are copied, validated and read concurrently.
+  ///
+  /// More tasks than cores would only slow each other down, and each task has a time limit. A dry
+  /// run makes its copies in its scratch directory, one at a time.
+  private var atOnce: Int {
+    isDryRun ? 1 : min(run.pipeline.limits.jobs, max(2, Parallel.cores))
+  }
+
+  private func intake(
+    _ inbox: Inbox, as snapshot: (id: String, generation: Int)? = nil
+  ) throws -> ReturnIntake {
+    ReturnIntake(
+      pipeline: run.pipeline, data: run.data, inbox: inbox,
+      expectation: try expectation(snapshot), stamps: try run.stamps(),
+      recoveries: try run.recoveries(), arrivals: run.times.arrivals, rooms: rooms)
+  }
+
+  private func settle(_ unfinished: [TakenReturn], _ inbox: Inbox) async throws {
+    if unfinished.isEmpty { return }
+    let intake = try intake(inbox)
+    let known = try Set(unfinished.map(\.sha256).filter(run.ledger.isKnown(sha256:)))
+    try await OrderedWork.perform(
+      unfinished, atOnce: atOnce, name: "ingest",
+      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) },
+      failedBesideOthers: { ReturnIntake.isInTrouble($0.reading) }
+    ) { _, taken in
+      var proof = ReturnProof(intake: intake, work: intake.workDirectory(), path: taken.path)
+      if !known.contains(taken.sha256) { proof.reading = intake.read(taken, in: proof.work) }
+      return proof
+    } take: { taken, proof in
+      defer { proof.remove() }
+      try settle(taken, inbox, proof)
+    } drop: {
+      $0.remove()
+    }
+  }
+
+  private func take(_ candidates: [Inbox.Candidate], _ inbox: Inbox) async throws {
+    if candidates.isEmpty { return }
+    let intake = try intake(inbox, as: run.options.asSnapshot)
+    // Returns are recorded in the order of their arrival, whichever validation started first.
+    let now = Clock.wallMilliseconds()
+    try await OrderedWork.perform(
+      candidates, atOnce: atOnce, name: "ingest",
+      isAlone: { ReturnIntake.isLarge($0.path, $0.kind) || $0.hasLog },
+      failedBesideOthers: ReturnIntake.isInTrouble
+    ) { index, candidate in
+      intake.prepare(candidate, at: now, turn: index + 1)
+    } take: { candidate, prepared in
+      try take(candidate, prepared, intake)
+    } drop: {
+      intake.drop($0)
+    }
+  }
+
+  // MARK: sequential work
+
+  private func take(
+    _ candidate: Inbox.Candidate, _ prepared: ReturnIntake.Prepared, _ intake: ReturnIntake
+  ) throws {
+    let (name, inbox) = (candidate.name, intake.inbox)
+    let isInInbox = Files.parent(of: candidate.path) == inbox.directory
+    var proof = ReturnProof(intake: intake, work: prepared.work, reading: prepared.reading)
+    defer { proof.remove() }
+    let taking = try alone(name, places: []) { () -> Inbox.Taking in
+      switch try prepared.copying.get() {
+      case .copied(let copied):
+        proof.path = copied.taken.path
+        return try inbox.take(
+          copied, keepsOriginal: !isInInbox || isDryRun, isKnown: run.ledger.isKnown(sha256:))
+      case .gone: return .gone
+      case .left(let refusal): return .left(refusal)
+      }
+    }
+    switch taking {
+    case .success(.taken(let taken)):
+      try settle(taken, inbox, proof)
+      if isDryRun { try Files.remove(taken.directory) }
+    case .success(.duplicate(let sha256)):
+      try tell(
+        ReturnOutcome(name: name, path: candidate.path, sha256: sha256, result: .known))
+    case .success(.gone): run.warn("\(name) was removed before it could be read")
+    case .success(.left(let refusal)), .failure(let refusal):
+      try tell(ReturnOutcome(name: name, path: candidate.path, result: .left(refusal)))
+    }
+  }
+
+  /// Records the edits of a taken return, or quarantines it.
+  private func settle(_ taken: TakenReturn, _ inbox: Inbox, _ proof: ReturnProof) throws {
+    if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
+    let ingested = try alone(taken.name, places: places(of: taken, proof)) {
+      let reading = proof.reading ?? proof.intake.read(taken, in: proof.work)
+      for warning in reading.warnings { run.warn(warning) }
+      let read = try reading.result.get()
+      try LedgerCheck.checkIssued(
+        read.validated.storesByStamp.map(\.stamp), run.stamps(), run.ledger, run.data, taken.name)
+      return try enter(read)
+    }
+    switch ingested {
+    case .success(let result):
+      let path = try isDryRun ? taken.directory : putAway(taken, inbox).directory
+      try tell(taken, path, result)
+    case .failure(let refusal): try quarantine(taken, refusal, inbox)
+    }
+    if let remains = taken.remains {
+      try tell(taken, inbox.directory + "/" + taken.name, .left(remains))
+    }
+  }
+
+  /// Moves away a return that was taken again, because its copy was already pruned, or because a
+  /// run was interrupted before it moved the copy.
+  private func finishKnown(_ taken: TakenReturn, _ inbox: Inbox) throws {
+    let finished = isDryRun ? taken : try putAway(taken, inbox)
+    try tell(finished, finished.directory, .known)
+  }
+
+  /// Moves a recorded return to `done`.
+  ///
+  /// If the move fails, the edits are safe anyway: the file stays where it is, and the next run
+  /// moves it.
+  private func putAway(_ taken: TakenReturn, _ inbox: Inbox) throws -> TakenReturn {
+    do {
+      return try inbox.finish(taken)
+    } catch {
+      if try isOwnTrouble(error) { throw error }
+      let words = PipelineError(describing: error).reason ?? "\(error)"
+      run.warn(
+        "\(taken.name) was ingested, and stays in \(taken.directory), as it cannot be moved: \(words)"
+      )
+      return taken
+    }
+  }
+
+  private func tell(
+    _ taken: TakenReturn, _ path: String, _ result: ReturnOutcome.Result
+  ) throws {
+    try tell(
+      ReturnOutcome(name: taken.name, path: path, sha256: taken.sha256, result: result))
+  }
+
+  private func quarantine(_ taken: TakenReturn, _ refusal: Refusal, _ inbox: Inbox) throws {
+    let kept = try alone(taken.name, places: []) {
+      try inbox.quarantine(taken, refusal, now: Clock.wallMilliseconds()).directory
+    }
+    switch kept {
+    case .success(let kept): try tell(taken, kept, .quarantined(taken, refusal))
+    case .failure(let trouble):
+      for refusal in [refusal, trouble] { try tell(taken, taken.directory, .left(refusal)) }
+    }
+  }
+
+  /// Returns the paths of ours that an error may contain, with the names that operators know,
+  /// longest first.
+  private func places(
+    of taken: TakenReturn, _ proof: ReturnProof
+  ) -> [(path: String, name: String)] {
+    let stores = run.pipeline.stores.indices.map {
+      (path: "\(proof.work)/\($0).db", name: taken.name)
+    }
+    return stores
+      + [proof.work, proof.path, taken.path].filter { !$0.isEmpty }.map { ($0, taken.name) }
+  }
+
+  /// Writes the edits of a return to the ledger.
+  private func enter(_ read: ReadReturn) throws -> ReturnOutcome.Result {
+    let whole = read.validated.stamp
+    var entries: [ReturnPart] = []
+    for part in read.parts {
+      let rows = try run.ledger.rowsToWitness(stampIDs: [part.stampID, whole.stampID])
+      entries.append(try part.entry(rows, read.validated.platform))
+    }
+    let edits = entries.reduce(0) { $0 + $1.edits.count }
+    let first = entries.removeFirst()
+    let result = try run.ledger.record(
+      return: first.row, edits: first.edits, witnesses: first.witnesses, parts: entries,
+      run: run.row.id)
+    if result.isKnown { return .known }
+    return .accepted(
+      whole, edits: edits, new: result.new, known: result.known, leftAlone: read.leftAlone)
+  }
+
+  // MARK: expectations
+
+  private func expectation(
+    _ snapshot: (id: String, generation: Int)?
+  ) throws -> ReturnValidator.Expectation {
+    let inbox = run.pipeline.inbox
+    var expected = ReturnValidator.Expectation(
+      org: try run.ledger.organizationID ?? "", pipeline: run.pipeline.name,
+      key: try run.stamps().current,
+      stores: run.pipeline.stores.map {
+        ReturnValidator.IssuedStore(
+          scope: $0.scope, storeName: $0.storeName,
+          soups: $0.schema.soups)
+      })
+    expected.accepts = Set(inbox.accept)
+    expected.fileBytes = inbox.limits.fileBytes
+    expected.limits = inbox.limits.archive
+    let stamps = try run.stamps()
+    expected.isOfAnotherLedger = { stamp in
+      stamps.epoch(of: stamp).map { $0 != stamps.number } ?? false
+    }
+    expected.isRecovered = try !run.recoveries().isEmpty
+    expected.unsealing = try SealingKeys(run: run).unsealing()
+    expected.asSnapshot = try snapshot.map { snapshot in
+      // A generation from before a recovery is verified with the key of that time.
+      let then = try run.recoveries().first {
+        ($0.generations[snapshot.id] ?? 0) >= Int64(snapshot.generation)
+      }
+      let (key, epoch) = stamps.signer(then.map { Int($0.before) } ?? stamps.number)
+      return ReturnValidator.AsSnapshot(
+        user: snapshot.id, generation: snapshot.generation, key: key, epoch: epoch)
+    }
+    return expected
+  }
+
+  /// Throws if the snapshot was never issued.
+  ///
+  /// Its edits would belong to no user, and the same file could not be ingested again later.
+  private func checkSnapshot(_ named: (id: String, generation: Int)?) throws {
+    guard let named else { return }
+    let newest = try run.ledger.snapshotRow(id: named.id)?.generation ?? 0
+    guard newest > 0, (1...newest).contains(Int64(named.generation)) else {
+      throw PipelineError(
+        .configuration, "ingest.no-snapshot",
+        "there is no generation \(named.generation) of a snapshot \(named.id)",
+        location: run.data.path,
+        fix: "write SNAPSHOT/GENERATION: the user's 18-character ID, which is a directory in "
+          + "users/, or global; and the number of a generation that was issued to it")
+    }
+  }
+}
+
+/// The progress of a return's validation, and its work directory.
+private struct ReturnProof: Sendable {
+  let intake: ReturnIntake
+  let work: String
+  /// The path of the return when it was read.
+  var path = ""
+  /// The result; nil before the return was read.
+  var reading: ReturnIntake.Reading?
+
+  init(
+    intake: ReturnIntake, work: String, path: String = "", reading: ReturnIntake.Reading? = nil
+  ) {
+    (self.intake, self.work, self.path, self.reading) = (intake, work, path, reading)
+  }
+
+  /// Removes the work directory.
+  ///
+  /// If that fails, the next run removes it.
+  func remove() { try? Files.remove(work) }
+}

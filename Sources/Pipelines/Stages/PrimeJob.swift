@@ -1,0 +1,411 @@
+import Bundles
+import JSON
+import Ledger
+import MobileSync
+import Returns
+import Salesforce
+import SmartStore
+import Snapshots
+import System
+
+/// The input for priming one snapshot in a task with its own thread.
+struct PrimeJob: Sendable {
+  let user: SnapshotUser
+  let pipeline: Pipeline
+  let data: DataDirectory
+  let run: String
+  /// The org's time, which cursors are compared with.
+  let now: Int64
+  /// The run's time, which orders generations.
+  let created: Int64
+  let organizationID: String
+  /// The number of the last run that primed from another org.
+  ///
+  /// Its generations cannot be continued.
+  let lastRunElsewhere: Int64
+  let stampKey: [UInt8]
+  /// The lowest number for a new generation.
+  ///
+  /// Devices may hold generations that are no longer recorded.
+  let numberFloor: Int
+  /// The epoch that stamps name; nil if the ledger was never recovered.
+  let stampEpoch: Int?
+  /// The open edits that the next generation redelivers.
+  let carried: [CarriedEdit]
+  /// The `soql` syncs that list the IDs of all their records in this run.
+  let listIDs: Set<String>
+  /// The records that the user's own edits have changed since the last prime.
+  let changed: Set<String>
+  /// The generation that was last compared with the org, and when, by the org's clock; nil if not
+  /// recorded.
+  let lastRead: (generation: Int, time: Int64)?
+  /// The largest share of a soup that may be deleted, if it differs from the pipeline's for this
+  /// run.
+  let maxDeletes: Percentage?
+  /// The check of the syncs against the org; nil if the org could not be asked.
+  let preflight: Preflight?
+  let report: @Sendable (RunEvent) -> Void
+
+  /// The result of priming a snapshot.
+  struct Output: Sendable {
+    let user: SnapshotUser
+    /// The newest generation, whether this run made it or not; 0 if there is none.
+    let generation: Int
+    let outcome: PrimeOutcome
+    /// The open edits that the newest generation redelivers.
+    let carried: Set<Int64>
+    /// The needs that the org does not meet for the user, but that no fetch depends on; nil if not
+    /// checked.
+    var lacking: [Preflight.Fault]?
+    /// Whether the guard kept the newest generation instead of the org's answer.
+    var isHeld = false
+  }
+
+  var isGlobal: Bool { user.id == SnapshotID.global }
+  var directory: SnapshotDirectory { SnapshotDirectory(path: data.snapshot(user.id)) }
+  var stores: [StoreSettings] { pipeline.stores(of: isGlobal ? .global : .user) }
+  var definitionsHash: String { pipeline.definitionsHash(of: isGlobal ? .global : .user) }
+
+  /// Primes the snapshot, and publishes a generation if anything changed.
+  ///
+  /// Blocking work runs on `thread`.
+  func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
+    try await withTaskExecutorPreference(thread) {
+      let session = try await session(access)
+      let lacking = try await lacking(session)
+      let missing = (lacking ?? []).filter { $0.isFatal && !$0.isOfSyncUp }
+      guard missing.isEmpty else { throw PipelineError(lacking: missing) }
+      var output = try await prime(as: session, on: thread)
+      output.lacking = lacking
+      return output
+    }
+  }
+
+  /// Returns the unmet needs of the user; nil if not checked here, because the session serves
+  /// several users and was checked before.
+  private func lacking(_ session: Session) async throws -> [Preflight.Fault]? {
+    guard let preflight, !isGlobal, pipeline.prime.fetchAs == .user else { return nil }
+    do throws(OrgError) {
+      return try await preflight.faults(session, as: .user)
+    } catch {
+      guard error.kind != .cancelled else { throw error }
+      // An unreachable org is reported when records are fetched.
+      if !error.isOutage {
+        report(
+          .warning("\(user.username): the syncs could not be validated against the org: \(error)"))
+      }
+      return nil
+    }
+  }
+
+  /// Returns the session that reads the records: the user's own, unless the pipeline says
+  /// otherwise.
+  func session(_ access: OrgAccess) async throws -> Session {
+    let asIntegration = isGlobal || pipeline.prime.fetchAs == .integration
+    guard asIntegration else { return try await access.session(as: user.username) }
+    guard let session = try await access.integrationSession() else {
+      throw PipelineError(
+        .configuration, "prime.no-integration-user",
+        "global stores and fetchAs \"integration\" need a user to fetch as",
+        location: pipeline.file, fix: "name one in org.login.integrationUser")
+    }
+    return session
+  }
+
+  private func prime(as session: Session, on thread: StoreThread) async throws -> Output {
+    try directory.removeTemporaries()
+    let newest = try directory.generations().last ?? 0
+    let fields = try await OpenFields.digest(stores, as: session)
+    let previous = try usable(newest, session, fields)
+    let temporary = data.snapshot(user.id) + "/" + DurableFile.temporaryPrefix + run
+    let number = max(newest + 1, numberFloor)
+    var input = try input(previous, number: number, temporary, session)
+    input.isRenewed = try newest > 0 && !isUpToDate(directory.record(of: newest))
+    let outcome: PrimeOutcome
+    do {
+      outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
+        if let event = translate($0) { report(event) }
+      }
+      if let held = try held(outcome, newest, previous, input.ghosts) {
+        try Files.remove(temporary)
+        return held
+      }
+      if outcome.changed {
+        try publish(outcome, number: number, after: previous, temporary, session, fields)
+      }
+    } catch {
+      // The partial build is useless; report the error.
+      try? Files.remove(temporary)
+      throw error
+    }
+    return Output(
+      user: user, generation: outcome.changed ? number : newest, outcome: outcome,
+      carried: Set(carried.map(\.edit)))
+  }
+
+  /// Returns the held result of a prime from scratch that leaves out so many records of the newest
+  /// generation that its devices would be emptied.
+  ///
+  /// Nothing is published until an operator allows it.
+  ///
+  /// With changed definitions, or another reader, the ghost guard has nothing to compare.
+  private func held(
+    _ outcome: PrimeOutcome, _ newest: Int, _ previous: GenerationRecord?, _ limits: DeletionGuard
+  ) throws -> Output? {
+    guard previous == nil, newest > 0, outcome.changed else { return nil }
+    let record = try directory.record(of: newest)
+    guard let platform = pipeline.platforms.first(where: { !record.entries(of: $0).isEmpty })
+    else { return nil }
+    let entries = record.entries(of: platform)
+    var words: [String] = []
+    for store in stores {
+      let before = entries.first { $0.storeName == store.storeName }?.counts ?? [:]
+      for soup in store.schema.soups.map(\.soupName) {
+        let filled = outcome.soups.last { $0.store == store.storeName && $0.soup == soup }
+        // New records that were redelivered there are not records of the org.
+        let own = record.carried.count {
+          $0.platform == platform && $0.storeName == store.storeName && $0.soup == soup
+            && $0.recordID == nil
+        }
+        let (old, new) = ((before[soup] ?? 0) - own, filled?.total ?? 0)
+        if limits.allows(deleting: old - new, of: old) { continue }
+        words.append(
+          "the soup \"\(soup)\" would have \(CountText.of(new, "record")) instead of \(old), more than "
+            + "\(limits.maxDeletesPercent) % less; generation \(newest) was kept; "
+            + DeletionGuard.fixByOption)
+      }
+    }
+    if words.isEmpty { return nil }
+    var outcome = outcome
+    (outcome.changed, outcome.guardTripped) = (false, true)
+    outcome.warnings += words
+    return Output(
+      user: user, generation: newest, outcome: outcome, carried: [], isHeld: true)
+  }
+
+  /// Whether a generation redelivers the same edits as the next one would, and has its user's
+  /// current name.
+  private func isUpToDate(_ record: GenerationRecord) -> Bool {
+    let name = record.notes["username"]?.string ?? user.username
+    return name.lowercased() == user.username.lowercased() && isCarried(by: record)
+  }
+
+  /// Whether a generation redelivers the same edits as the next one would.
+  private func isCarried(by record: GenerationRecord) -> Bool {
+    record.carried.map { "\($0.edit) \($0.digest)" }.sorted()
+      == carried.map { "\($0.edit) \($0.digest)" }.sorted()
+  }
+
+  // MARK: input
+
+  /// Returns the newest generation, if the next one can be built from it.
+  ///
+  /// It cannot if its stores are gone because it came from a backup, if it was read as another user
+  /// (records that user could not see have no newer date now), or if `FIELDS()` stood for other
+  /// fields.
+  func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
+    -> GenerationRecord?
+  {
+    guard newest > 0 else { return nil }
+    let record = try directory.record(of: newest)
+    guard try PrunedGeneration(directory: directory.directory(of: newest)) == nil,
+      (RunRow.number(ofID: record.run) ?? 0) > lastRunElsewhere
+    else { return nil }
+    let reader = record.notes["readAs"]?.string ?? session.identity.userID
+    guard record.configHash == definitionsHash, reader == session.identity.userID,
+      record.notes["fields"]?.string == fields
+    else { return nil }
+    return record
+  }
+
+  private func input(
+    _ previous: GenerationRecord?, number: Int, _ temporary: String, _ session: Session
+  ) throws -> PrimeInput {
+    let old = previous.map { directory.directory(of: $0.generation) }
+    let primeStores = stores.map { store in
+      var files: [Platform: PrimeFile] = [:]
+      for platform in pipeline.platforms {
+        let name = fileName(of: store, platform)
+        files[platform] = PrimeFile(
+          previous: old.map { CarryingStore.source(of: name, in: $0) },
+          new: temporary + "/" + name)
+      }
+      return PrimeStore(
+        storeName: store.storeName, config: store.schema, syncs: syncs(of: store), files: files)
+    }
+    var input = PrimeInput(
+      stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
+      cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
+    // A resumed run keeps its own time, but the org's time is later.
+    input.rowDate = created
+    input.stampsRead = previous.map { stampsRead($0) }
+    input.listIDs = listIDs
+    input.changed = changed
+    input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
+    input.wasIncomplete = previous?.notes["warnings"] != nil
+    input.bulkAbove = pipeline.prime.bulkAbove
+    input.onRuleErrors = pipeline.prime.onRuleErrors
+    input.variables = variables(session)
+    input.finish = stampWriter(number)
+    return input
+  }
+
+  /// The values of a query's variables.
+  ///
+  /// `:userId` is the user of the snapshot, whichever user fetches.
+  func variables(_ session: Session) -> [String: String] {
+    var values = pipeline.prime.variables
+    values["userId"] = isGlobal ? session.identity.userID : user.id
+    values["username"] = isGlobal ? session.identity.username : user.username
+    return values.mapValues(SOQLLiteral.text)
+  }
+
+  /// The syncs to run, and those whose states the device will need.
+  private func syncs(of store: StoreSettings) -> [SyncDefinition] {
+    store.syncs.syncs.filter {
+      $0.syncType == .syncUp || store.prime.contains($0.syncName)
+    }
+  }
+
+  /// The path of a store in a generation's directory: the platform, then the path that the app
+  /// expects.
+  func fileName(of store: StoreSettings, _ platform: Platform) -> String {
+    platform.rawValue + "/" + path(of: store, platform)
+  }
+
+  private func path(of store: StoreSettings, _ platform: Platform) -> String {
+    let owner = StoreLocation.User(organizationID: organizationID, userID: user.id)
+    return StoreLocation(platform, storeName: store.storeName, user: isGlobal ? nil : owner).path
+  }
+
+  private func stamp(_ number: Int, _ platform: Platform) -> Provenance {
+    Provenance(
+      org: organizationID, user: isGlobal ? Provenance.globalUser : user.id,
+      pipeline: pipeline.name,
+      generation: number, platform: platform, key: stampKey, epoch: stampEpoch)
+  }
+
+  private func stampWriter(_ number: Int) -> @Sendable (Store, Platform) throws -> Void {
+    { store, platform in
+      store.clock = { created }
+      try stamp(number, platform).write(into: store)
+    }
+  }
+
+  /// Returns when a generation was last compared with the org, as far as recorded.
+  private func stampsRead(_ previous: GenerationRecord) -> Int64 {
+    guard let lastRead, lastRead.generation == previous.generation else { return previous.created }
+    return lastRead.time
+  }
+
+  /// Returns the modification stamps of a briefcase's records when they were last fetched.
+  private func knownStamps(_ previous: GenerationRecord?) throws -> [String: [String: Int64]] {
+    guard let previous else { return [:] }
+    do throws(SnapshotError) {
+      return try SystemModstamps.read(in: directory.directory(of: previous.generation))
+    } catch {
+      guard error.isDamage else { throw error }
+      report(.warning("\(user.username): all records of the briefcases are requested: \(error)"))
+      return [:]
+    }
+  }
+
+  private func translate(_ event: SyncEvent) -> RunEvent? {
+    switch event {
+    case .started(let progress), .progressed(let progress), .finished(let progress):
+      return .soupProgress(
+        snapshot: user.id, soup: progress.soup, fetched: progress.records, total: progress.total)
+    // The outcome contains the warnings too.
+    case .warning: return nil
+    }
+  }
+
+  // MARK: output
+
+  private func publish(
+    _ outcome: PrimeOutcome, number: Int, after previous: GenerationRecord?,
+    _ temporary: String, _ session: Session, _ fields: String?
+  ) throws {
+    // The org's values count as issued, even if devices have changed them.
+    try writeIssued(outcome, number: number, temporary, after: previous)
+    let carried = try carry(into: temporary)
+    var files: [GenerationRecord.StoreFile] = []
+    for platform in pipeline.platforms {
+      for store in stores {
+        let file = temporary + "/" + fileName(of: store, platform)
+        let entry = try SnapshotDirectory.measure(
+          file, scope: isGlobal ? .global : .user, storeName: store.storeName,
+          path: path(of: store, platform), stamp: stamp(number, platform),
+          counts: counts(of: store, file))
+        files.append(GenerationRecord.StoreFile(platform: platform, entry: entry))
+      }
+    }
+    var notes: JSONObject = [
+      "username": .string(user.username), "readAs": .string(session.identity.userID),
+    ]
+    if let fields { notes["fields"] = .string(fields) }
+    if outcome.isIncomplete { notes["warnings"] = JSONValue(outcome.warnings) }
+    let record = GenerationRecord(
+      snapshot: user.id, generation: number, run: run, created: created,
+      configHash: definitionsHash,
+      stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes,
+      carried: carried)
+    try directory.publish(temporary, as: record)
+  }
+
+  /// Writes the open edits into the stores that they came from.
+  private func carry(into temporary: String) throws -> [CarriedEntry] {
+    var entries: [CarriedEntry] = []
+    for platform in pipeline.platforms {
+      for settings in stores {
+        let edits = carried.filter {
+          $0.platform == platform.rawValue && $0.soup.store.storeName == settings.storeName
+        }
+        if edits.isEmpty { continue }
+        let store = try CarryingStore(fileName(of: settings, platform), in: temporary)
+        for edit in edits {
+          var row: CarriedEdit.Row?
+          let stored = try store.put(
+            into: edit.soup.soup, idField: edit.idField, recordID: edit.recordID,
+            lastModified: edit.lastModified
+          ) { held in
+            let made = edit.row(over: held)
+            row = made
+            return made.element
+          }
+          entries.append(
+            CarriedEntry(
+              platform: platform, storeName: settings.storeName, soup: edit.soup.soup,
+              soupEntryID: stored[StoreField.soupEntryID]?.int ?? 0, edit: edit.edit,
+              source: edit.source, digest: edit.digest, lastModified: edit.lastModified,
+              value: ElementContent.value(of: JSONValue.object(stored).bytes),
+              recordID: edit.recordID, shown: row?.shown, words: row?.words, edited: edit.edited))
+        }
+        try store.mark(run, now: created)
+        try store.close()
+      }
+    }
+    return entries
+  }
+
+  private func counts(of settings: StoreSettings, _ file: String) throws -> [String: Int] {
+    let store = try Store(opening: file, readOnly: true)
+    var counts: [String: Int] = [:]
+    for soup in settings.schema.soups {
+      counts[soup.soupName] = try store.count(of: soup.soupName)
+    }
+    try store.close()
+    return counts
+  }
+
+  private func states(_ outcome: PrimeOutcome) -> [SyncStateEntry] {
+    stores.flatMap { store in
+      (outcome.syncStates[store.storeName] ?? []).map { state in
+        SyncStateEntry(
+          scope: isGlobal ? .global : .user, storeName: store.storeName,
+          syncName: state.name ?? "", type: state.type.rawValue, status: state.status.rawValue,
+          maxTimeStamp: state.maxTimeStamp)
+      }
+    }
+  }
+}

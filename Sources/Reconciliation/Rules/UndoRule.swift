@@ -1,0 +1,232 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+import System
+
+/// Decides how to undo an edit's change in the org; a pure function.
+///
+/// A change is undone only if the record is as attache's last write left it: with that date, and
+/// with those values in the fields that were sent. The restored values are those that were read
+/// before the write, never a guess.
+///
+/// If a write got no answer, its sender may have changed the record, by the app as well, before it
+/// was read. Then it also must have had the values that were sent.
+package enum UndoRule {
+  /// The date fields of a record in the recycle bin, in order of preference.
+  static let binDates = ["LastModifiedDate", "SystemModstamp"]
+
+  /// The date of a record in the recycle bin; while it is the same, the record has not been deleted
+  /// again.
+  static func date(inBin record: JSONObject) -> String? {
+    binDates.compactMap { record[$0]?.string }.first
+  }
+
+  /// The input of the decision.
+  package struct Facts: Sendable {
+    /// The change to undo.
+    var change: EditChange
+    /// The org's record in its current state.
+    var server: ServerRecord
+    /// The date after attache's last write to the record; nil if unknown.
+    var leftDate: String?
+    /// The values that the device was issued.
+    var base: MergeBase?
+    /// The org's address for browsers, without a trailing slash.
+    var instance: String?
+    /// For a deletion: the record in the recycle bin; nil if it is not visible there.
+    package var bin: JSONObject?
+    /// For a deletion: as which users, and by when, it was sent.
+    package var deletion: EditDeletion?
+    /// Whether the sender can restore records of the object.
+    package var isUndeletable = true
+
+    package init(
+      change: EditChange, server: ServerRecord, leftDate: String? = nil, base: MergeBase? = nil,
+      instance: String? = nil, bin: JSONObject? = nil, deletion: EditDeletion? = nil,
+      isUndeletable: Bool = true
+    ) {
+      self.change = change
+      self.server = server
+      self.leftDate = leftDate
+      self.base = base
+      self.instance = instance
+      self.bin = bin
+      self.deletion = deletion
+      self.isUndeletable = isUndeletable
+    }
+  }
+
+  /// The step to take.
+  package enum Step: Sendable, Hashable {
+    /// Nothing is sent.
+    case settle(Settlement)
+    /// This is sent, as long as the record has that date; the verdict is that of success.
+    case send(SyncUpAction, JSONObject, Settlement, ifUnmodifiedSince: String)
+  }
+
+  /// The step that undoes a change.
+  package static func step(_ facts: Facts) -> Step {
+    if let run = facts.change.undoneBy {
+      return settled(.undone, facts, "run \(run) undid it")
+    }
+    switch (facts.change.kind, facts.server) {
+    case (.deleted, .alive): return settled(.undone, facts, "the record was restored in the org")
+    case (.deleted, .deleted): return undelete(facts)
+    case (.deleted, let server): return stays(facts, words(server))
+    case (.created, .deleted):
+      return settled(.undone, facts, "the record is already deleted in the org")
+    case (.changed, .deleted):
+      return settled(.notUndone, facts, "the record has been deleted in the org")
+    case (_, .merged(let master)):
+      return settled(.notUndone, facts, "the record has been merged into \(master)")
+    case (_, .hidden): return settled(.notUndone, facts, "the sender cannot see the record")
+    case (_, .unknown(let code, let message)):
+      var detail = detail(facts, message)
+      detail.code = code
+      return .settle(Settlement(.notUndone, detail))
+    case (_, .alive(let date, let fields)): return alive(facts, date, fields)
+    }
+  }
+
+  // MARK: deletions
+
+  /// Restores a deleted record if it is in the recycle bin as attache's deletion left it.
+  private static func undelete(_ facts: Facts) -> Step {
+    guard let bin = facts.bin, bin["IsDeleted"]?.bool == true else {
+      return stays(facts, "the record is not visible in the recycle bin")
+    }
+    guard facts.isUndeletable else {
+      return stays(facts, "the sender cannot restore records of this object")
+    }
+    let dates = binDates.compactMap { bin[$0]?.string }
+    guard let date = date(inBin: bin),
+      let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(),
+      let deletion = facts.deletion
+    else { return stays(facts, "it is unknown whether the record was deleted again") }
+    let by = bin["LastModifiedById"]?.string?.recordID18
+    let isOthers = by.map { !deletion.senders.contains($0) } ?? false
+    if isOthers || last > deletion.until {
+      return moved(facts, bin, remedy("the record was deleted again", facts.instance))
+    }
+    return .send(
+      .undelete, [:], Settlement(.undone, detail(facts, backWords)), ifUnmodifiedSince: date)
+  }
+
+  /// The message for a restored record.
+  static let backWords = "the record was restored from the recycle bin"
+
+  private static func words(_ server: ServerRecord) -> String {
+    switch server {
+    case .merged(let master): "the record has been merged into \(master)"
+    case .unknown(_, let message): message
+    case .alive, .deleted, .hidden: "it is not visible in the recycle bin, and may have been purged"
+    }
+  }
+
+  /// A deletion that is not undone, with the reason.
+  private static func stays(_ facts: Facts, _ reason: String) -> Step {
+    var detail = detail(facts, remedy(reason, facts.instance))
+    if case .unknown(let code, _) = facts.server { detail.code = code }
+    return .settle(Settlement(.notUndone, detail))
+  }
+
+  /// Why a deletion is not undone, and what an operator can do.
+  static func remedy(_ reason: String, _ instance: String?) -> String {
+    reason + ": restore it from the recycle bin of the org"
+      + (LedgerDatabase.webPages(of: instance).map { ", " + recycleBin(of: $0) } ?? "")
+  }
+
+  /// The address of the recycle bin of an org with web pages, for a browser.
+  private static func recycleBin(of instance: String) -> String {
+    instance + "/lightning/o/DeleteEvent/home"
+  }
+
+  /// Whether everything that an edit waits for also waits for it; `waits` has the edits that each
+  /// edit waits for.
+  package static func isCircle(_ edit: Int64, _ waits: [Int64: Set<Int64>]) -> Bool {
+    let members = reached(from: edit, waits)
+    return members.contains(edit)
+      && members.allSatisfy { reached(from: $0, waits).contains(edit) }
+  }
+
+  private static func reached(from edit: Int64, _ waits: [Int64: Set<Int64>]) -> Set<Int64> {
+    var reached: Set<Int64> = []
+    var ahead = waits[edit] ?? []
+    while let next = ahead.popFirst() {
+      if reached.insert(next).inserted { ahead.formUnion(waits[next] ?? []) }
+    }
+    return reached
+  }
+
+  private static func alive(_ facts: Facts, _ date: String?, _ fields: JSONObject) -> Step {
+    let change = facts.change
+    let back = change.former.filter { name, value in !FieldValue.isSame(value, fields[name]) }
+    let isBack = change.kind == .changed && change.unknown.isEmpty && back.isEmpty
+    if isBack { return settled(.undone, facts, "the org already has the former values") }
+    guard change.isLeftKnown, let left = facts.leftDate else {
+      return moved(facts, fields, "another user wrote to the record before it could be read back")
+    }
+    let isTouched = change.left.contains { !FieldValue.isSame($0.value, fields[$0.name]) }
+    guard let date, !isTouched, ServerDate.isSame(date, left) else {
+      return moved(facts, fields, "the record has been changed in the org")
+    }
+    if change.isDoubted, !hasOnlySent(change) {
+      return moved(facts, fields, "no answer came back, and its sender may have changed the record")
+    }
+    if change.kind == .created {
+      return .send(.delete, [:], Settlement(.undone, detail(facts, nil)), ifUnmodifiedSince: date)
+    }
+    if back.isEmpty { return settled(.notUndone, facts, unknown(change)) }
+    let isWhole = change.unknown.isEmpty
+    return .send(
+      .update, JSONObject(back.map { ($0.name, $0.value) }),
+      Settlement(
+        isWhole ? .undone : .partlyUndone, detail(facts, isWhole ? nil : unknown(change))),
+      ifUnmodifiedSince: date)
+  }
+
+  /// Whether a record had, when it was read after the writes, only what was sent or what automation
+  /// most likely makes of it.
+  private static func hasOnlySent(_ change: EditChange) -> Bool {
+    change.sent.allSatisfy { name, value in
+      change.left[name].map { ArrivedWrite.mayBe($0, of: value) } ?? true
+    }
+  }
+
+  private static func unknown(_ change: EditChange) -> String {
+    let names = change.unknown.joined(separator: ", ")
+    return "the former values of \(names) are unknown, so the sent ones stay"
+  }
+
+  /// A record that was changed since, with its current values.
+  private static func moved(_ facts: Facts, _ fields: JSONObject, _ words: String) -> Step {
+    var detail = detail(facts, words)
+    for index in detail.fields.indices {
+      detail.fields[index].server = fields[detail.fields[index].name]
+    }
+    if let by = fields["LastModifiedById"]?.string, let at = fields["LastModifiedDate"]?.string {
+      detail.serverChange = ServerChange(by: by.recordID18 ?? by, at: at)
+    }
+    return .settle(Settlement(.notUndone, detail))
+  }
+
+  private static func settled(_ verdict: Verdict, _ facts: Facts, _ words: String) -> Step {
+    .settle(Settlement(verdict, detail(facts, words)))
+  }
+
+  /// The changed fields: the issued values, the sent values, and the org's values after the undo.
+  private static func detail(_ facts: Facts, _ words: String?) -> OutcomeDetail {
+    let change = facts.change
+    var detail = OutcomeDetail()
+    detail.recordID = change.recordID
+    detail.message = words
+    guard change.kind == .changed else { return detail }
+    detail.fields = change.former.compactMap { name, former in
+      guard let sent = change.sent[name], !FieldValue.isSame(former, sent) else { return nil }
+      let base: JSONValue? = facts.base?.fields[name]
+      return FieldDifference(name: name, base: base, device: sent, server: former)
+    }.sorted { $0.name < $1.name }
+    return detail
+  }
+}

@@ -1,0 +1,47 @@
+import Ledger
+
+/// The names of objects and users in an org, and its address, as far as a run has read them.
+package struct OrgNames: Sendable {
+  /// The org's labels for its objects, by API name.
+  package let labels: [String: String]
+  /// The names of users, by ID: user names for the pipeline's users, names in the org for others.
+  package let people: [String: String]
+  /// The org's address for browsers, without a trailing slash; empty if no run has recorded it, or
+  /// if the org has no web pages.
+  package let instance: String
+
+  /// Reads the names from a ledger.
+  package init(_ state: LedgerDatabase) throws {
+    labels = try state.labels()
+    people = try state.people()
+    instance = LedgerDatabase.webPages(of: try state.instance) ?? ""
+  }
+
+  /// The org's label for an object, or its API name split into words.
+  package func label(_ object: String) -> String {
+    if let label = labels[object] { return label }
+    var words = ""
+    let name = object.hasSuffix("__c") ? object.dropLast(3) : object[...]
+    for character in name {
+      let isNew = character.isUppercase && words.last?.isLowercase == true
+      if isNew || character == "_" { words += " " }
+      if character != "_" { words.append(character) }
+    }
+    return words
+  }
+
+  /// The address of a record in the org for a browser; nil if unknown.
+  package func address(of recordID: String?) -> String? {
+    guard let recordID, !recordID.isEmpty, !instance.isEmpty else { return nil }
+    return recordID.utf8.allSatisfy(Self.isLetterOrDigit) ? instance + "/" + recordID : nil
+  }
+
+  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "A")...UInt8(ascii: "Z"):
+      true
+    default: false
+    }
+  }
+}
