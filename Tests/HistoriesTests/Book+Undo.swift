@@ -23,9 +23,16 @@ extension Book {
 
   /// Whether a value was replaced by an undo: the pipeline wrote it, an edit to be undone has it,
   /// and the current value was there before it.
+  ///
+  /// As far as can be seen, the pipeline has also written an edit's own value that its app sent by
+  /// itself after a faulty run.
   func isUndo(_ transition: OrgWatch.Transition, in world: World) -> Bool {
     let rows = undoneRows.filter { $0.recordID == transition.field.record }
-    guard !rows.isEmpty, transition.oldAuthor == .pipeline else { return false }
+    let isOwn = rows.contains { hasValue(of: transition, $0) }
+    let isSentAfterLoss = isOwn && sentAfterLoss.contains(transition.field.record)
+    guard !rows.isEmpty,
+      transition.oldAuthor == .pipeline || transition.oldAuthor == .phone && isSentAfterLoss
+    else { return false }
     let past = world.watch.history(transition.field.record, transition.field.field)
     // An earlier undo can have restored what is undone now.
     let isBack = zip(past, past.dropFirst()).contains {
@@ -36,11 +43,14 @@ extension Book {
     if world.setup.overwrites { return true }
     // The undone edit had reverted the value that is there again.
     if let before = change(transition.new), isTakenBack(before, in: world) { return true }
-    return rows.contains { row in
-      returned.contains {
-        $0.file == row.file
-          && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
-      }
+    return isOwn
+  }
+
+  /// Whether the edit of a report row has the value that a transition replaced.
+  private func hasValue(of transition: OrgWatch.Transition, _ row: Report.Row) -> Bool {
+    returned.contains {
+      $0.file == row.file
+        && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
     }
   }
 

@@ -254,6 +254,26 @@ import Testing
         .edit(phone: 1, soup: 0, pick: 79, field: 70, .boolean), .returnStore(phone: 1),
         .restore(phone: 1, pick: 0), .edit(phone: 1, soup: 1, pick: 15, field: 95, .number),
       ]),
+    Found(
+      "a value that its app sent after a lost write is undone with its edit", 812_300_042,
+      setup(
+        overwrites: true, strict: false, quiet: 0, .none, android: [2], unmarked: [0],
+        across: .lastWins, concurrency: 4),
+      [
+        .edit(phone: 1, soup: 0, pick: 12, field: 22, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: false)),
+        .syncUp(phone: 1, soup: 3, most: 100), .run(.all, nil), .run(.all, nil), .run(.all, nil),
+        .run(.undo(back: 2), nil),
+      ]),
+    Found(
+      "a later value that its app sent after a lost write is not undone", 812_300_043,
+      setup(overwrites: true, strict: false, quiet: 0, .none, android: [2]),
+      [
+        .edit(phone: 1, soup: 0, pick: 0, field: 0, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: false)),
+        .editAgain(phone: 1, field: 1), .syncUp(phone: 1, soup: 3, most: 100), .run(.all, nil),
+        .run(.undo(back: 0), nil),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -136,6 +136,28 @@ import Testing
     try await scene.scene.expectClosed()
   }
 
+  @Test func `a later value that the device sent itself after a lost write stays`() async throws {
+    let (phone, id) = try await scene.primed()
+    let edited: JSONObject = ["Phone": "device", "Website": "https://device.example"]
+    try phone.edit("accounts", id: id, edited, now: scene.world.org.now())
+    let ada = try scene.world.user("ada")
+    let own: JSONObject = ["Phone": "device", "Website": "https://later.example"]
+    scene.world.server.faults.add(
+      .writes, .mutate { org in _ = org.update("Account", id: id, own, as: ada) })
+    scene.world.server.faults.add(.writes, .drop(afterCommit: false))
+    let run = try await scene.night(phone)
+    #expect(run.verdicts == [.updated: 1])
+    let writes = scene.writes
+    let undone = try await scene.undo(run.run)
+    #expect(undone.verdicts == [.notUndone: 1])
+    #expect(scene.writes == writes)
+    for (name, value) in own { #expect(try scene.field(name, of: id) == value) }
+    let edit = try scene.edit(1, in: undone)
+    #expect(
+      edit.detail.message == "no answer came back, and its sender may have changed the record")
+    #expect(edit.detail.serverChange?.by == ada.id)
+  }
+
   @Test func `an interrupted undo is resumed by the same command or the next run`() async throws {
     for isNightly in [true, false] {
       let scene = try UndoScene()

@@ -11,14 +11,17 @@ struct UndoRuleTests {
 
   private func step(
     _ server: ServerRecord, _ kind: EditChange.Kind = .changed, left date: String? = left,
-    former: JSONObject = ["A": "before", "B": "same"], isLeftKnown: Bool = true
+    former: JSONObject = ["A": "before", "B": "same"], isLeftKnown: Bool = true,
+    read b: JSONValue? = "same", isDoubted: Bool = false
   ) -> UndoRule.Step {
     var change = EditChange(
       edit: 1, kind: kind, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
     change.sent = ["A": "sent", "B": "same"]
     change.former = kind == .changed ? former : [:]
-    change.left = ["A": "sent", "B": "same"]
+    change.left = ["A": "sent"]
+    change.left["B"] = b
     change.isLeftKnown = isLeftKnown
+    change.isDoubted = isDoubted
     return UndoRule.step(.init(change: change, server: server, leftDate: date))
   }
 
@@ -69,6 +72,25 @@ struct UndoRuleTests {
       #expect(verdict(step(.unknown(code: "X", message: "x"), kind)) == .notUndone)
     }
     #expect(verdict(step(.deleted, .deleted)) == .notUndone)
+  }
+
+  @Test(arguments: [EditChange.Kind.created, .changed])
+  func `a value that the sender may have written after a write without an answer stays`(
+    _ kind: EditChange.Kind
+  ) {
+    func step(_ b: JSONValue?, isDoubted: Bool) -> UndoRule.Step {
+      var fields: JSONObject = ["A": "sent"]
+      fields["B"] = b
+      let server = ServerRecord.alive(date: Self.left, fields: fields)
+      return self.step(server, kind, read: b, isDoubted: isDoubted)
+    }
+    #expect(verdict(step("later", isDoubted: true)) == .notUndone)
+    // The org may have made that of it.
+    for (value, isDoubted) in [("later", false), ("same", true), ("SAME", true)] {
+      #expect(verdict(step(.string(value), isDoubted: isDoubted)) == nil, "\(value)")
+    }
+    // The sender may not read it.
+    #expect(verdict(step(nil, isDoubted: true)) == nil)
   }
 
   private func undelete(

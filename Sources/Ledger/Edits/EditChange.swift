@@ -32,6 +32,9 @@ package struct EditChange: Sendable, Hashable {
   package var left: JSONObject = [:]
   /// Whether the record was read unchanged after the writes, with no other write in between.
   package var isLeftKnown = false
+  /// Whether one of the writes got no answer, so that its sender may have changed the record before
+  /// it was read.
+  package var isDoubted = false
   /// The number of the last of the writes.
   package var lastWrite: Int64
   /// The run that undid the change.

@@ -69,7 +69,8 @@ extension LedgerDatabase {
       SELECT o.id, o.action, o.sobject, coalesce(o.result_id, o.record_id), o.payload, o.expected,
         o.seen, o.left_values, o.run_id, \(Self.isUndo()),
         (SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = o.edit_id
-          AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1)
+          AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1),
+        o.is_doubted
       FROM operation o WHERE o.edit_id = \(edit) AND o.state = \(OperationState.done) ORDER BY o.id
       """)
     var change: EditChange?
@@ -104,6 +105,7 @@ extension LedgerDatabase {
         change?.left[name] = left?[name]
       }
       change?.isLeftKnown = left != nil
+      if row[11].integer == 1 { change?.isDoubted = true }
       change?.lastWrite = id
     }
     if let change { return change }

@@ -30,6 +30,7 @@ extension SnapshotPlanner {
       } else if let change = try state.change(by: edit.id),
         let sync = rules.lastIndex(where: { $0.soup == edit.soup })
       {
+        let change = try withParents(change, of: edit)
         asked.append(Undoing(edit: edit, change: change, sync: sync))
       }
     }
@@ -57,6 +58,19 @@ extension SnapshotPlanner {
       try await addDeletes(deletes, sobject, &plan)
     }
     return edits.filter { !$0.isToBeUndone }
+  }
+
+  /// A change without an answer, with the IDs of new parents that were sent with it.
+  private func withParents(_ change: EditChange, of edit: OpenEdit) throws -> EditChange {
+    guard change.isDoubted else { return change }
+    var change = change
+    for name in Set(rules.filter { $0.soup == edit.soup }.compactMap(\.parentField)) {
+      guard let local = change.sent[name]?.string, RecordID(local) == nil,
+        let id = try state.creation(localID: local, of: edit)?.recordID
+      else { continue }
+      change.sent[name] = .string(id)
+    }
+    return change
   }
 
   private static func send(

@@ -9,6 +9,9 @@ import System
 /// A change is undone only if the record is as attache's last write left it: with that date, and
 /// with those values in the fields that were sent. The restored values are those that were read
 /// before the write, never a guess.
+///
+/// If a write got no answer, its sender may have changed the record, by the app as well, before it
+/// was read. Then it also must have had the values that were sent.
 package enum UndoRule {
   /// The date fields of a record in the recycle bin, in order of preference.
   static let binDates = ["LastModifiedDate", "SystemModstamp"]
@@ -168,6 +171,9 @@ package enum UndoRule {
     guard let date, !isTouched, ServerDate.isSame(date, left) else {
       return moved(facts, fields, "the record has been changed in the org")
     }
+    if change.isDoubted, !hasOnlySent(change) {
+      return moved(facts, fields, "no answer came back, and its sender may have changed the record")
+    }
     if change.kind == .created {
       return .send(.delete, [:], Settlement(.undone, detail(facts, nil)), ifUnmodifiedSince: date)
     }
@@ -178,6 +184,14 @@ package enum UndoRule {
       Settlement(
         isWhole ? .undone : .partlyUndone, detail(facts, isWhole ? nil : unknown(change))),
       ifUnmodifiedSince: date)
+  }
+
+  /// Whether a record had, when it was read after the writes, only what was sent or what automation
+  /// most likely makes of it.
+  private static func hasOnlySent(_ change: EditChange) -> Bool {
+    change.sent.allSatisfy { name, value in
+      change.left[name].map { ArrivedWrite.mayBe($0, of: value) } ?? true
+    }
   }
 
   private static func unknown(_ change: EditChange) -> String {
