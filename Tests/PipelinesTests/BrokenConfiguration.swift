@@ -90,70 +90,9 @@ struct BrokenConfiguration: CustomTestStringConvertible {
 
   var testDescription: String { what }
 
-  static let good: [File: String] = [
-    .pipeline: """
-    {
-      "format": 1,
-      "name": "first",
-      "org": {
-        "url": "https://example.my.salesforce.com",
-        "login": {
-          "method": "jwt",
-          "clientId": "CLIENT",
-          "key": {"file": "jwt.key"},
-          "integrationUser": "attache@example.com"
-        }
-      },
-      "users": {"list": ["ada@example.com", "ben@example.com"]},
-      "stores": [
-        {
-          "schema": "store.json",
-          "syncs": "syncs.json",
-          "prime": ["down"],
-          "reconcile": ["up"]
-        }
-      ],
-      "platforms": ["ios"],
-      "limits": {"jobs": 60}
-    }
-    """,
-    .store: """
-    {
-      "soups": [
-        {
-          "soupName": "contacts",
-          "indexes": [
-            {"path": "Id", "type": "string"},
-            {"path": "LastName", "type": "string"},
-            {"path": "__local__", "type": "string"},
-            {"path": "__sync_id__", "type": "integer"}
-          ]
-        }
-      ]
-    }
-    """,
-    .syncs: """
-    {
-      "syncs": [
-        {
-          "syncName": "down",
-          "syncType": "syncDown",
-          "soupName": "contacts",
-          "target": {
-            "type": "soql",
-            "query": "SELECT Id, LastName FROM Contact"
-          },
-          "options": {"mergeMode": "OVERWRITE"}
-        },
-        {
-          "syncName": "up",
-          "syncType": "syncUp",
-          "soupName": "contacts",
-          "target": {"createFieldlist": ["LastName", "Email"]},
-          "options": {"mergeMode": "LEAVE_IF_CHANGED", "fieldlist": ["LastName"]}
-        }
-      ]
-    }
-    """,
-  ]
+  /// The valid configuration in `Tests/Fixtures/first`.
+  static let good: [File: String] = File.allCases.reduce(into: [:]) { files, file in
+    let path = BrokenConfigurationTests.fixtures.appending(path: "first/" + file.rawValue)
+    files[file] = try? String(contentsOf: path, encoding: .utf8)
+  }
 }

@@ -37,29 +37,10 @@ struct PreflightTests {
   }
 
   /// Nine faults.
-  static let mistakes = """
-    {"syncs": [
-      {"syncName": "contacts", "syncType": "syncDown", "soupName": "contacts",
-       "target": {"type": "soql", "modificationDateFieldName": "Birthdate",
-         "query": "SELECT Id, FristName, Account.Owner.Nmae FROM Contact WHERE Description = 'x'"},
-       "options": {"mergeMode": "OVERWRITE"}},
-      {"syncName": "cases", "syncType": "syncDown", "soupName": "cases",
-       "target": {"type": "mru", "sobjectType": "Csae",
-         "fieldlist": ["Subject"]},
-       "options": {"mergeMode": "OVERWRITE"}},
-      {"syncName": "accounts", "syncType": "syncDown", "soupName": "accounts",
-       "target": {"type": "mru", "sobjectType": "Account", "idFieldName": "Identity",
-         "fieldlist": ["Name"]},
-       "options": {"mergeMode": "OVERWRITE"}},
-      {"syncName": "up", "syncType": "syncUp", "soupName": "accounts",
-       "target": {"createFieldlist": ["Name",
-           "CreatedDate"],
-         "updateFieldlist": ["Name",
-           "LastModifiedById"],
-         "externalIdFieldName": "Phone"},
-       "options": {"mergeMode": "LEAVE_IF_CHANGED"}}
-    ]}
-    """
+  static let mistakes = {
+    let file = World.repository + "/Tests/Fixtures/mistakes.syncs.json"
+    return String(decoding: (try? Files.read(file)) ?? [], as: UTF8.self)
+  }()
 
   /// Expects all nine faults, each at its location.
   static func expectMistakes(_ problems: [Problem]) throws {
