@@ -137,8 +137,8 @@ import Testing
     try Files.makeDirectory(world.data.path)
     try DurableFile.write(Array("{".utf8), to: world.data.tokens)
     let error = await #expect(throws: (any Error).self) { try await run(world, "x") }
-    let reason = error.flatMap { PipelineError(describing: $0).reason } ?? ""
-    #expect(reason.contains("tokens.json"), "\(reason)")
+    let message = error.map { PipelineError(describing: $0).message } ?? ""
+    #expect(message.contains("tokens.json"), "\(message)")
     #expect(world.server.log.entries.isEmpty)
   }
 }
