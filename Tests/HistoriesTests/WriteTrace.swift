@@ -3,7 +3,7 @@ import System
 
 /// The requests of a history's runs that change records, in the order in which they arrived.
 ///
-/// It has lost requests as well, but none of a killed run, whose process would send no more.
+/// It has lost requests as well, but none of a killed run, whose process would not have sent them.
 final class WriteTrace: Sendable {
   private let state = Locked((step: 0, lines: [String]()))
 

@@ -66,7 +66,7 @@ struct DecisionRuleTests {
     }
   }
 
-  /// The decisions that carry out what the words of an advice suggest.
+  /// The decisions that an advice suggests, by a part of its text.
   private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
     ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]),
     ("recreate", [.device]),
@@ -76,7 +76,7 @@ struct DecisionRuleTests {
     ("which one counts", [.record]),
   ]
 
-  /// The decisions that an advice suggests in words but none of `possible` carries out.
+  /// The parts of an advice that suggest none of the possible decisions.
   private func refused(_ text: String, _ possible: Set<Decision.Kind>) -> [String] {
     let end = text.firstRange(of: ": attache decide")?.lowerBound ?? text.endIndex
     let words = text[..<end].lowercased()

@@ -354,7 +354,7 @@ struct ReconcilerTests {
     let witness = edit.clean(at: 9000, as: own)
     #expect(try await day.verdicts([], handback: 2, witnesses: [witness]) == "duplicate created 1")
     #expect(try await day.verdicts([], handback: 3, witnesses: [witness]) == "")
-    #expect(try day.retries(1))
+    #expect(try day.retries(2))
   }
 
   @Test func `a duplicate is reported although its device resolved the edit`() async throws {
