@@ -142,9 +142,10 @@ struct PipelineUsers {
     {
       place += ":\(node.line):\(node.column)"
     }
+    let request = PipelineError(describing: error).place.map { $0 + ": " } ?? ""
     return PipelineError(
       .configuration, "users.query", "the org refused users.query", location: place,
-      reason: error.message, fix: "correct users.query in \(pipeline.file)")
+      reason: request + error.message, fix: "correct users.query in \(pipeline.file)")
   }
 
   /// Looks up the IDs of users who need no login because all share one view.
