@@ -107,9 +107,12 @@ struct InitCommand: Command {
   }
 
   /// The options whose values are in the pipeline file, by path there.
-  private static let optionsByPath = [
-    "org.url": "--org-url", "org.caFile": "--ca-file", "users.list": "--user",
-  ]
+  private var optionsByPath: [String: String] {
+    [
+      "org.url": told.url == nil ? "$ATTACHE_ORG_URL" : "--org-url", "org.caFile": "--ca-file",
+      "users.list": "--user",
+    ]
+  }
 
   /// The problems of the pipeline file, which is removed again, in the options that caused them.
   private func ofOptions(_ problems: Problems) -> Problems {
@@ -117,7 +120,7 @@ struct InitCommand: Command {
       problems.list.map { problem in
         let path = problem.path.prefix { $0 != "[" }
         guard Files.name(of: problem.file) == pipeline + ".json",
-          let option = Self.optionsByPath[String(path)]
+          let option = optionsByPath[String(path)]
         else { return problem }
         let fix = problem.fix.isEmpty ? "" : problem.fix + "; "
         return Problem(
