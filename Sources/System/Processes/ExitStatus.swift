@@ -47,8 +47,8 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
     ("\(usage.rawValue)", "the command line is invalid"),
     (
       "\(needsAttention.rawValue)",
-      "completed; some items need review: open edits, also of earlier runs, "
-        + "skipped users, returns in quarantine; see the report"
+      "completed; some items need review (see the report): open edits, also of earlier runs, "
+        + "skipped users, returns in quarantine"
     ),
     (
       "\(configuration.rawValue)",
