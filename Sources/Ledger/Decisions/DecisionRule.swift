@@ -123,9 +123,11 @@ package enum DecisionRule {
   private static func step(
     _ verdict: Verdict?, _ kinds: [Decision.Kind], _ place: String
   ) -> String? {
-    guard let verdict, let advice = verdict.advice(allowing: kinds) else { return nil }
-    if kinds.isEmpty { return verdict.isSettled ? advice + "." : nil }
-    let words = kinds == [.discard] ? "It can only be discarded" : advice
+    let isOnlyDiscarded = kinds == [.discard]
+    guard let verdict,
+      let words = isOnlyDiscarded ? "It can only be discarded" : verdict.advice(allowing: kinds)
+    else { return nil }
+    if kinds.isEmpty { return verdict.isSettled ? words + "." : nil }
     return "\(words): \(command(place, kinds))."
   }
 
