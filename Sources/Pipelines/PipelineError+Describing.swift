@@ -52,6 +52,10 @@ extension PipelineError {
       self.init(
         .failed, "disk", "\(error.path) is a file or below one, and a directory is needed",
         fix: "name a directory, or move the file away")
+    case let error as SystemError where error.isDirectoryMissing:
+      self.init(
+        .failed, "disk",
+        "the directory \(Files.parent(of: error.path) ?? ".") does not exist", fix: "create it")
     case let error as SystemError:
       self.init(
         .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")
@@ -127,7 +131,7 @@ extension PipelineError {
     case .cancelled: (kind, code) = (.tryLater, "run.cancelled")
     case .authentication:
       (kind, code) = (.authentication, "org.login")
-      fix = "check org.login, the connected app and that the user may use it"
+      fix = "check the spelling of the user name, the connected app, and that the user may use it"
     case .permission:
       (kind, code) = (.authentication, "org.permission")
       fix = "grant the user access"

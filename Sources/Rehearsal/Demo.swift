@@ -247,7 +247,8 @@ package struct Demo {
         for: snapshot.username, held: held[snapshot.id] ?? [])
       say(
         "  \(snapshot.username): \(CountText.of(fetched, "record")) fetched (new or changed in the org: "
-          + "\(expected.fetched)), \(removed) removed (no longer assigned: \(expected.removed))")
+          + "\(expected.fetched)), \(removed) removed (deleted or no longer assigned: "
+          + "\(expected.removed))")
       expect(
         fetched == expected.fetched,
         "\(snapshot.username): \(CountText.of(fetched, "record", "was", "were")) fetched")

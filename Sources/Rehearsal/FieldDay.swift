@@ -68,7 +68,7 @@ package struct FieldDay: Sendable {
 
     let contact = try pick("contacts", on: ada)
     try ada.edit("contacts", id: contact, ["Email": "new@example.com"], now: tick())
-    add("ada corrects an e-mail address that is not in the field list", .notInFieldList)
+    add("ada corrects an e-mail address, a field that the pipeline does not send", .notInFieldList)
   }
 
   private mutating func bensAfternoon() throws {

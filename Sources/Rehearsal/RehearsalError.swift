@@ -23,7 +23,7 @@ package enum RehearsalError: Error, Sendable, CustomStringConvertible {
       "one of the scratch directory \(scratch) and \(other) contains the other; nothing was changed"
     case .running(let path): "another demo is running in \(path); nothing was changed"
     case .unexpected(let lines):
-      "the result is not as played: " + lines.joined(separator: "; ")
+      "the outcome differs from the expected one: " + lines.joined(separator: "; ")
     }
   }
 }

@@ -281,7 +281,8 @@ package struct ReturnValidator: Sendable {
     guard best.shared > 0 else {
       throw Refusal(
         .contradiction, "\(name) has none of the soups of the pipeline's \(scope.rawValue) stores",
-        fix: "add its soups to the store's schema again, or return the whole bundle")
+        fix: "if it belongs to another pipeline, ingest it there and discard it here; if these "
+          + "soups were removed from the schema, add them again")
     }
     let tied = ranked.filter { $0.isWhole == best.isWhole && $0.shared == best.shared }
     guard tied.count == 1 else {

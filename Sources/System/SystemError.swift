@@ -68,6 +68,9 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     operation == "create directory" && [EEXIST, ENOTDIR].contains(errno)
   }
 
+  /// Whether a file could not be created because its directory does not exist.
+  package var isDirectoryMissing: Bool { operation == "create" && errno == ENOENT }
+
   /// Whether a time limit was exceeded.
   package var isTimeout: Bool { errno == ETIMEDOUT }
 

@@ -8,8 +8,9 @@ struct InitOptions: Sendable {
   static var parameters: [Parameter<InitOptions>] {
     [
       .option(
-        "from", "FILE", "the app's own store file; its sync file follows", completes: .files, \.from
-      ),
+        "from", "FILE",
+        "the SDK's userstore.json, which defines the soups; give the sync file as SYNCS",
+        completes: .files, \.from),
       .option("object", "NAMES", "objects to include, by API name", commas: true, \.objects),
       .option("user", "USERNAMES", "the users to prime", commas: true, \.users),
       .option(

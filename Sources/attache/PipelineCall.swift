@@ -255,7 +255,10 @@ enum SummaryText {
       }
     }
     let open = summary.open.values.reduce(0, +)
-    if open > 0 { lines.append("open, from all runs: \(CountText.of(open, "edit"))") }
+    if open > 0 {
+      let verb = open == 1 ? "is" : "are"
+      lines.append("\(CountText.of(open, "edit")) \(verb) open, counting earlier runs")
+    }
     for kind in Finding.Kind.allCases {
       guard let count = summary.waiting[kind], count > 0 else { continue }
       let who = kind == .userSkipped ? skipped(summary.skipped) : ""

@@ -8,7 +8,8 @@ import System
 ///
 /// A passphrase is never an argument, because every user of the machine can read arguments.
 struct SealOptions: Sendable {
-  static var parameters: [Parameter<SealOptions>] {
+  /// Returns the options; `salt` is the meaning of `--salt` for the command.
+  static func parameters(salt: String) -> [Parameter<SealOptions>] {
     [
       .option(
         "passphrase-env", "NAME", "the environment variable with the passphrase",
@@ -20,10 +21,7 @@ struct SealOptions: Sendable {
         "kdf-iterations", "N",
         "iterations of the key derivation; \(SQLCipherKey.sdkIterations) is the SDK's number",
         \.iterations),
-      .option(
-        "salt", "HEX",
-        "for a store with a plain header: its salt, 32 hexadecimal digits, as store seal prints it",
-        \.salt),
+      .option("salt", "HEX", salt, \.salt),
     ]
   }
 

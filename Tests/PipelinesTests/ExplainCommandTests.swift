@@ -99,7 +99,7 @@ import Testing
       let unknown = try await explain(name)
       #expect(unknown.status == 2)
       #expect(unknown.output == "")
-      #expect(unknown.messages.contains("nothing is known about \(name)"))
+      #expect(unknown.messages.contains("nothing is known about \"\(name)\""))
     }
   }
 }

@@ -130,6 +130,10 @@ import Testing
       }
       #expect(files == [name])
     }
+    try DurableFile.write(Array("mine".utf8), to: place + "/visits.json")
+    let both = try await initialise("visits", words)
+    #expect(both.messages.contains("visits/usersyncs.json, "), "\(both.everything)")
+    #expect(both.messages.contains("/visits.json already exist "), "\(both.everything)")
   }
 
   @Test func `a failed init leaves nothing and reports the fault`() async throws {
@@ -149,6 +153,10 @@ import Testing
       (["--object", "Account", "--user", "ada@example.com"], 2, "a login is needed"),
       (["--key-file", "/no/key", "--object", "Account"], 2, "correct --key-file"),
       (Self.jwt, 2, "--object"),
+      (
+        Self.jwt + ["--object", "Account", "--org-url", "http://org.example.com"], 4,
+        "; nothing was written"
+      ),
       (
         ["--token-env", "UNSET_TOKEN", "--object", "Account"], 2,
         "--token-env UNSET_TOKEN: the environment variable is not set"

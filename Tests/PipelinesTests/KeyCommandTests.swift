@@ -40,6 +40,9 @@ import Testing
     let again = try await attache("key", "make", path)
     #expect(again.status == 2 && again.messages.contains("sign.key already exists"))
     #expect(try Files.read(path) == content)
+    let homeless = try await attache("key", "make", directory.file("sub/k.key"))
+    #expect(homeless.status == 1, "\(homeless.everything)")
+    #expect(homeless.messages.contains("/sub does not exist"), "\(homeless.everything)")
   }
 
   @Test func `a new key is P-256 unless another type is named, also as JSON`() async throws {

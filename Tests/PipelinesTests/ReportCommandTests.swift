@@ -183,9 +183,9 @@ import Testing
     }
     let nobody = try attache("report", world.pipeline.file, "--user", "zoe")
     #expect(nobody.status == 2)
-    #expect(text(nobody.error).contains("no user name contains zoe"))
+    #expect(text(nobody.error).contains("no user name contains \"zoe\""))
     #expect(text(nobody.error).contains("ada@example.com, ben@example.com"))
     let several = try attache("report", world.pipeline.file, "--user", "example.com")
-    #expect(several.status == 2 && text(several.error).contains("matches several users"))
+    #expect(several.status == 2 && text(several.error).contains("\" matches several users"))
   }
 }

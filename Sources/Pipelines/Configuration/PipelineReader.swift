@@ -33,7 +33,9 @@ struct PipelineReader {
     // A failing notification is only a warning of the run, so its variables are not required.
     findVariables(node.removing(["notify"]))
     checkFormat(root)
-    let name = root.requiredText("name", "\"field-service\"")
+    let file = Files.name(of: reader.file)
+    let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
+    let name = root.requiredText("name", JSONText.quoted(Self.plain(stem)))
     if let name, let node = root["name"] { check(name: name, node) }
     let org = section(root, "org", OrgSettings.keys, "an org", "{\"url\": …, \"login\": … }")
       .flatMap { OrgSettings($0, in: directory) }
@@ -109,13 +111,18 @@ struct PipelineReader {
       (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
     }
     guard !isPlain || name.utf8.count > 40 else { return nil }
-    let plain = name.lowercased().map {
+    return (
+      "\(JSONText.quoted(name)) is not a pipeline name: use a to z, 0 to 9 and -, at most 40",
+      "write \(JSONText.quoted(plain(name)))"
+    )
+  }
+
+  /// Returns the nearest name of a pipeline.
+  private static func plain(_ name: String) -> String {
+    let characters = name.lowercased().map {
       "abcdefghijklmnopqrstuvwxyz0123456789".contains($0) ? $0 : "-"
     }
-    return (
-      "\(JSONText.quoted(name)) is not a directory name: use a to z, 0 to 9 and -, at most 40",
-      "write \(JSONText.quoted(String(String(plain).prefix(40))))"
-    )
+    return String(String(characters).prefix(40))
   }
 
   private mutating func readStores(

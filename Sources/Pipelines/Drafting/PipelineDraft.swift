@@ -68,10 +68,14 @@ package struct PipelineDraft: Sendable {
     if let fault = PipelineReader.fault(ofName: name) {
       throw PipelineError(.configuration, "init.name", fault.message, fix: fault.fix)
     }
-    for file in files where Files.exists(directory + "/" + file.name) {
+    let existing = files.map { directory + "/" + $0.name }.filter { Files.exists($0) }
+    if !existing.isEmpty {
+      let isOne = existing.count == 1
       throw PipelineError(
-        .configuration, "init.exists", "\(directory)/\(file.name) already exists",
-        fix: "choose another name, or move the file away: nothing was written")
+        .configuration, "init.exists",
+        "\(existing.joined(separator: ", ")) already \(isOne ? "exists" : "exist")",
+        fix:
+          "choose another name, or move the \(isOne ? "file" : "files") away: nothing was written")
     }
   }
 

@@ -12,7 +12,7 @@ package enum DurableFile {
   {
     let temporary = temporaryName(for: path)
     do throws(SystemError) {
-      let file = try begin(temporary, mode)
+      let file = try begin(temporary, for: path, mode)
       try file.write(bytes)
       try finish(file, temporary, path)
     } catch {
@@ -30,7 +30,7 @@ package enum DurableFile {
   ) throws {
     let temporary = temporaryName(for: path)
     do {
-      let file = try begin(temporary, mode)
+      let file = try begin(temporary, for: path, mode)
       try content { bytes throws(SystemError) in try file.write(bytes) }
       try finish(file, temporary, path)
     } catch {
@@ -39,11 +39,16 @@ package enum DurableFile {
     }
   }
 
+  /// Creates the temporary file; an error names the file that was to be written.
   private static func begin(
-    _ temporary: String, _ mode: UInt32
+    _ temporary: String, for path: String, _ mode: UInt32
   ) throws(SystemError) -> FileDescriptorHandle {
-    try FileDescriptorHandle.open(
-      temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+    do throws(SystemError) {
+      return try FileDescriptorHandle.open(
+        temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+    } catch {
+      throw SystemError(operation: "create", path: path, errno: error.errno)
+    }
   }
 
   private static func finish(

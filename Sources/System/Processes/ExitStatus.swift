@@ -12,7 +12,8 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
   package static let usage = ExitStatus(rawValue: 2)
   /// Completed, but some items need review.
   package static let needsAttention = ExitStatus(rawValue: 3)
-  /// The configuration is invalid, or the org or the ledger does not match the pipeline.
+  /// The configuration is invalid, the org or the ledger does not match the pipeline, or what was
+  /// named does not exist.
   package static let configuration = ExitStatus(rawValue: 4)
   /// The org rejected the login or a permission.
   package static let authentication = ExitStatus(rawValue: 5)
@@ -46,12 +47,13 @@ package struct ExitStatus: RawRepresentable, Sendable, Hashable {
     ("\(usage.rawValue)", "the command line is invalid"),
     (
       "\(needsAttention.rawValue)",
-      "completed; some items need review: open edits, also of earlier runs, "
-        + "skipped users, returns in quarantine; see the report"
+      "completed; some items need review (see the report): open edits, also of earlier runs, "
+        + "skipped users, returns in quarantine"
     ),
     (
       "\(configuration.rawValue)",
-      "the configuration is invalid, or the org or the ledger does not match the pipeline"
+      "the configuration is invalid, the org or the ledger does not match the pipeline, "
+        + "or what was named does not exist"
     ),
     ("\(authentication.rawValue)", "the org rejected the login or a permission"),
     (

@@ -12,8 +12,8 @@ struct CheckCommand: Command {
     pipeline without problems is printed with every default filled in. A table of users, \
     private keys and CA certificates are also validated. A missing file is a problem; with \
     --offline-secrets, on a machine without the secrets, it is only a note. A file that you cannot read \
-    is only a note, and so is a name that differs from the file's. With --notify, check sends a test message to \
-    the targets in "notify", regardless of its "on", requests the heartbeat, and prints the answers.
+    is only a note. It is also only a note if "name" in the pipeline differs from its file name. With --notify, \
+    check sends a test message to the targets in "notify", regardless of its "on", requests the heartbeat, and prints the answers.
     """
   static let examples = [
     Note("attache check field-service", "the effective pipeline, or its problems"),

@@ -18,8 +18,9 @@ struct DecideCommand: Command {
     --set FIELD=VALUE sends a value that you enter (an empty VALUE clears the field). The other \
     edited fields follow --take: device (the default) sends the device's values, server keeps the \
     org's. --file reads many decisions from a report's conflicts.csv, with \
-    \(Decision.Kind.allCases.map(\.rawValue).joined(separator: ", ")) in the column decision (set and record also \
-    need the column value), or from JSON: {"decisions": [{"edit": 1, "decision": "device"}]}.
+    \(Decision.Kind.allCases.map(\.rawValue).joined(separator: ", ")) in the column decision. Its columns are \
+    number, decision, value and field; set needs field and value, record needs value. It also reads JSON: \
+    {"decisions": [{"edit": 1, "decision": "device"}]}.
     """
   static let examples = [
     Note("attache decide field-service --list", "the open edits, and the possible decisions"),
@@ -46,7 +47,7 @@ struct DecideCommand: Command {
         "set", "FIELD=VALUE", "send this value; the other edited fields follow --take", \.set),
       .option(
         "match-record", "ID",
-        "the ID of the org's record that counts; for the verdicts "
+        "the ID of the org's record that this edit belongs to; for the verdicts "
           + DecisionRule.verdicts(permitting: .record), \.record),
       .flag("retry", Decision.Kind.retry.meaning, \.retry),
       .flag("discard", Decision.Kind.discard.meaning, \.discard),

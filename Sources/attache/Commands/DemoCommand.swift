@@ -9,8 +9,8 @@ struct DemoCommand: Command {
   static let summary = "play the whole cycle on an embedded org"
   static let discussion = """
     Starts its own org on a free port, primes three technicians' snapshots, plays a day in the field, ingests and \
-    reconciles the returned stores, and primes again. It checks itself and exits with status 1 if the result is \
-    not as played. On a terminal it asks whether to leave the org running and three edits open, so that \
+    reconciles the returned stores, and primes again. It checks itself and exits with status 1 if the \
+    outcome differs from the expected one. On a terminal it asks whether to leave the org running and three edits open, so that \
     every command it prints can be tried; --keep-open does so without the question. The demo writes its own \
     pipeline into the scratch directory, and its results stay under snapshots/demo. It empties only directories \
     that an earlier demo created.

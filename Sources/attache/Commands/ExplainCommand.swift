@@ -11,7 +11,7 @@ struct ExplainCommand: Command {
   static let discussion = """
     Lists, in the order in which things happened, which snapshots have the record and since which generation, \
     what the devices changed, which returns contained it, every request with its answer, and every verdict, from \
-    the ledger and the issued records. Times are by the org's clock, except those of a device. The org is not \
+    the ledger and the issued records (the list of what each bundle contained). Times are by the org's clock, except those of a device. The org is not \
     contacted. Values follow report.mask and report.showValues of the pipeline file.
     """
   static let examples = [

@@ -62,7 +62,7 @@ struct InitCommand: Command {
     let told = try InitQuestions(program: context).completed(told)
     if told.from == nil, told.objects.isEmpty {
       throw UsageError(
-        "the objects are missing",
+        "no objects are named",
         hint: "give --object Account,Contact, or --from userstore.json usersyncs.json")
     }
     let place = context.absolute(directory)
@@ -74,21 +74,21 @@ struct InitCommand: Command {
     draft.schema = Self.schemaPath()
     try draft.expectNothing(in: place)
     let root = PipelineCall(program: context, options: options, name: pipeline).root(in: place)
-    if let from = told.from, let syncs {
-      draft.store = StoreDraft(
-        schema: try Files.read(context.existing(from)),
-        syncs: try Files.read(context.existing(syncs)))
-    } else {
-      let found = try await DraftedObjects.ask(
-        told.objects, draft, root: root, variables: context.variables)
-      draft.store = try StoreDraft(found.objects, edited: found.edited)
-      if login.method == .sf { draft.url = .plain(found.address) }
-    }
     let written: Pipeline
     do {
+      if let from = told.from, let syncs {
+        draft.store = StoreDraft(
+          schema: try Files.read(context.existing(from)),
+          syncs: try Files.read(context.existing(syncs)))
+      } else {
+        let found = try await DraftedObjects.ask(
+          told.objects, draft, root: root, variables: context.variables)
+        draft.store = try StoreDraft(found.objects, edited: found.edited)
+        if login.method == .sf { draft.url = .plain(found.address) }
+      }
       written = try draft.write(into: place, variables: context.variables)
     } catch let problems as Problems {
-      throw ofSources(problems)
+      throw ofOptions(ofSources(problems))
     }
     return try await tell(written, context)
   }
@@ -103,6 +103,29 @@ struct InitCommand: Command {
         return Problem(
           file: source ?? problem.file, line: problem.line, column: problem.column,
           path: problem.path, message: problem.message, fix: problem.fix)
+      })
+  }
+
+  /// The options whose values are in the pipeline file, by path there.
+  private var optionsByPath: [String: String] {
+    [
+      "org.url": told.url == nil ? "$ATTACHE_ORG_URL" : "--org-url", "org.caFile": "--ca-file",
+      "users.list": "--user",
+    ]
+  }
+
+  /// The problems of the pipeline file, which is removed again, in the options that caused them.
+  private func ofOptions(_ problems: Problems) -> Problems {
+    Problems(
+      problems.list.map { problem in
+        let path = problem.path.prefix { $0 != "[" }
+        guard Files.name(of: problem.file) == pipeline + ".json",
+          let option = optionsByPath[String(path)]
+        else { return problem }
+        let fix = problem.fix.isEmpty ? "" : problem.fix + "; "
+        return Problem(
+          file: option, line: 0, column: 0, path: "", message: problem.message,
+          fix: fix + "nothing was written")
       })
   }
 

@@ -62,7 +62,8 @@ struct KeyMakeCommand: Command {
       try DurableFile.move(temporary, toNew: path)
     } catch {
       try? Files.remove(temporary)
-      throw error
+      guard error.path == temporary else { throw error }
+      throw SystemError(operation: error.operation, path: path, errno: error.errno)
     }
   }
 }

@@ -11,7 +11,8 @@ struct OrgSeedCommand: Command {
     Creates accounts, contacts, cases, work orders, service appointments, products and site visits, dated in the \
     30 days before the org's clock. Technicians see different, overlapping sets of them, through briefcases. \
     The same scale and seed create the same records. A setup file describes what an \
-    administrator sets up in an org in addition to records: docs/local-org.md.
+    administrator sets up in an org in addition to records, such as \
+    {"objects": {"Case": {"required": ["Subject"]}}}.
     """
   static let examples = [
     Note("attache org seed --data .org --scale 1", "a small org, as in the demo"),

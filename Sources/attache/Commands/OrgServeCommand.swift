@@ -30,7 +30,8 @@ struct OrgServeCommand: Command {
         \.clients),
       .option(
         "clock", "START",
-        "a clock that advances one second per write from START, and sequential IDs", \.clock),
+        "start at this time (2026-01-31T00:00:00.000Z), advance one second per write, and number "
+          + "IDs in sequence", \.clock),
       .option("tls", "DIR", "also serve TLS, with a certificate created in DIR", \.tls),
       .option(
         "tls-name", "NAME", "another host name for the certificate", \.tlsNames),

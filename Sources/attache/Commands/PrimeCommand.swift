@@ -8,7 +8,8 @@ struct PrimeCommand: Command {
   static let summary = "fetch what changed in the org, as each user sees it, into new generations"
   static let discussion = """
     Records are fetched as the snapshot's user, so a store contains what that user can see. If neither \
-    its records nor the open edits that it redelivers changed, no file is touched.
+    a user's records nor the user's open edits (which each new store carries again) have changed, no new \
+    generation is written.
     """
   static let examples = [
     Note("attache prime field-service --user ada@example.com", "one user's snapshot")

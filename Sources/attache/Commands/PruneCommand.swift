@@ -7,9 +7,10 @@ struct PruneCommand: Command {
   static let name = "prune"
   static let summary = "remove expired files, according to the pipeline's keep"
   static let discussion = """
-    If the pipeline has keep, every successful run also prunes at its end. Files that are still needed stay \
-    even if they are old: the issued records of a valid bundle, the source of an open edit, the generation that \
-    redelivers it, and the last generation that a device returned. The plan lists each with the reason. \
+    Without keep, prune removes all but the newest 3 generations, issued records after 60 days, returns after 90 \
+    days, and reports after 400 days. Only the pruning at the end of every successful run needs keep. Files that are still needed stay even if they are \
+    old: the issued records (the list of what each bundle contained) of a bundle that has not expired, the \
+    source of an open edit, the generation that redelivers it, and the last generation that a device returned. The plan lists each with the reason. \
     Quarantined returns never expire. The org is not contacted; ages are relative to \
     the time of the last run.
     """

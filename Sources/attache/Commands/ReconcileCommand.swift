@@ -19,7 +19,8 @@ struct ReconcileCommand: Command {
       .pipeline(\.pipeline),
       .option(
         "confirm", "DIGEST",
-        "send the changes that reconcile.maxChanges holds; the run prints DIGEST",
+        "send changes that were held back because they exceed reconcile.maxChanges; "
+          + "the run prints DIGEST",
         \.confirm),
       .flag("dry-run", short: "n", "show the plan without sending anything", \.dryRun),
       .report(\.report),

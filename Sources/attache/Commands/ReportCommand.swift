@@ -59,7 +59,7 @@ struct ReportCommand: Command {
       return .done
     }
     guard let state = ledger, try state.run(id: name) != nil else {
-      throw none("there is no report of a run \(name)", data, read)
+      throw none("there is no report of a run \"\(name)\"", data, read)
     }
     let whole = try ReportModel(state: state, run: name, called: read.called)
     let model =
@@ -123,7 +123,7 @@ struct ReportCommand: Command {
     if let whole = known.first(where: { $0.lowercased() == part }) { return whole }
     if found.count == 1 { return found[0] }
     throw UsageError(
-      found.isEmpty ? "no user name contains \(word)" : "\(word) matches several users",
+      found.isEmpty ? "no user name contains \"\(word)\"" : "\"\(word)\" matches several users",
       hint: "name one of \((found.isEmpty ? known : found).joined(separator: ", "))",
       command: "attache report")
   }

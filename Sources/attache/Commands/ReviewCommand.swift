@@ -10,7 +10,7 @@ struct ReviewCommand: Command {
   static let summary = "decide open edits on a page in the browser"
   static let discussion = """
     The page is served on the loopback interface of this machine. The printed address contains a token \
-    that opens the page once, for one browser. The page reads the org's current values. Nothing \
+    that works once; the browser that opened it may reload the page. The page reads the org's current values. Nothing \
     is sent until its plan has been shown, and decisions apply to the values that the page showed. It stops on \
     ^C, or after an hour without use.
 
@@ -48,7 +48,9 @@ struct ReviewCommand: Command {
       read, root: root, variables: context.variables,
       by: by ?? ProcessEnvironment.userName(), port: port.number)
     let nothingRan = PipelineDecisions(read, root: root).nothingRan
-    if let nothingRan, !options.quiet { context.note("attache: \(nothingRan)") }
+    if let nothingRan, !options.quiet {
+      context.note("attache: note: \(nothingRan), so the page is empty")
+    }
     let stopped = Stop()
     Signals.onTermination { stopped.signal($0) }
     if options.json {

@@ -19,7 +19,8 @@ struct RunCommand: Command {
       .maxDeletes(\.maxDeletes),
       .option(
         "confirm", "DIGEST",
-        "send the changes that reconcile.maxChanges holds; the run prints DIGEST",
+        "send changes that were held back because they exceed reconcile.maxChanges; "
+          + "the run prints DIGEST",
         \.confirm),
       .deadline(\.deadline),
       .option(

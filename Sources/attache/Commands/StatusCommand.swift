@@ -147,7 +147,8 @@ struct StatusCommand: Command {
       }
     }
     lines += findings(status.findings).map { StyledLine($0) }
-    lines.append("last runs:")
+    lines.append(status.runs.isEmpty ? "last runs: none" : "last runs:")
+    if status.runs.isEmpty, status.hasRun { lines.append("data: \(status.directory)") }
     for run in status.runs {
       let end = run.exitStatus.map { "exit status \($0)" } ?? "not finished"
       lines.append("  \(run.id): \(end)")

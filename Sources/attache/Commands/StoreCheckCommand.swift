@@ -26,7 +26,10 @@ struct StoreCheckCommand: Command {
         \.config),
       .option(
         "platform", "PLATFORM", "the expected platform (default: that of the file)", \.platform),
-      .flag("server", "require what a pipeline issues, not what a device leaves", \.server),
+      .flag(
+        "server",
+        "check it as a store written by attache; without it, as one that comes back from a "
+          + "device", \.server),
     ] + Options.output.map { $0.within(\.options) }
   }
 

@@ -26,7 +26,10 @@ struct StoreSealCommand: Command {
         completes: .files, \.out),
       .flag(
         "plain-header", "leave the first 32 bytes readable; the salt is printed", \.plainHeader),
-    ] + SealOptions.parameters.map { $0.within(\.seal) }
+    ]
+      + SealOptions.parameters(
+        salt: "use this salt, 32 hexadecimal digits, instead of a new one; implies --plain-header"
+      ).map { $0.within(\.seal) }
       + Options.output.map { $0.within(\.options) }
   }
 

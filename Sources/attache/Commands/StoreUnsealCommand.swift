@@ -22,7 +22,11 @@ struct StoreUnsealCommand: Command {
       .option(
         "out", "FILE", "the plain file, which must not exist yet", required: true,
         completes: .files, \.out),
-    ] + SealOptions.parameters.map { $0.within(\.seal) }
+    ]
+      + SealOptions.parameters(
+        salt: "for a store with a plain header: its salt, 32 hexadecimal digits, as store seal "
+          + "prints it"
+      ).map { $0.within(\.seal) }
       + Options.output.map { $0.within(\.options) }
   }
 

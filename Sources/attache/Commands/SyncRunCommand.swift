@@ -42,7 +42,8 @@ struct SyncRunCommand: Command {
       .option(
         "config", "FILE", "the sync file", completes: .files, \.config),
       .option(
-        "store-config", "FILE", "the store file of the SDK, with the soups", completes: .files,
+        "store-config", "FILE", "the SDK's userstore.json, which defines the soups",
+        completes: .files,
         \.storeConfig),
       .option("platform", "PLATFORM", "the layout of a new store", \.platform),
       .flag("replace", "replace the definitions of existing syncs by those of --config", \.replace),

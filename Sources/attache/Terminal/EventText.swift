@@ -27,7 +27,7 @@ enum EventText {
       let list = soups.filter { $0.fetched > 0 || $0.removed > 0 }.map(soup).joined(separator: ", ")
       let isOther = soups.allSatisfy { $0.written == 0 && $0.removed == 0 }
       return "prime: \(username): generation \(generation): \(list.isEmpty ? "no records" : list)"
-        + (isOther ? "; new because other content changed, such as redelivered edits" : "")
+        + (isOther ? "; a new generation, because other content changed, such as an open edit" : "")
     case .snapshotSkipped(_, let username, let reason):
       return "prime: \(username) skipped: \(reason)"
     case .bundleWritten(_, _, _, let path, let bytes):
