@@ -274,6 +274,14 @@ import Testing
         .editAgain(phone: 1, field: 1), .syncUp(phone: 1, soup: 3, most: 100), .run(.all, nil),
         .run(.undo(back: 0), nil),
       ]),
+    Found(
+      "a row that its app sent replaces its create, also next to a changed row with its Id",
+      677_100_087, setup(quiet: 120, .external, android: [1], across: .firstWins),
+      [
+        .edit(phone: 2, soup: 2, pick: 28, field: 3, .boolean), .createOver(phone: 2, pick: 28),
+        .returnStore(phone: 2), .run(.reconcile, nil), .syncUp(phone: 2, soup: 3, most: 100),
+        .editAgain(phone: 2, field: 32),
+      ]),
   ]
 
   @Test(arguments: found)
