@@ -282,6 +282,18 @@ import Testing
         .returnStore(phone: 2), .run(.reconcile, nil), .syncUp(phone: 2, soup: 3, most: 100),
         .editAgain(phone: 2, field: 32),
       ]),
+    Found(
+      "a user who was shown both values decides for each of the row's own", 903_700_180,
+      setup(
+        quiet: 900, .external, android: [2], across: .lastWins, carries: true, cuts: true,
+        concurrency: 4, prunes: true),
+      [
+        .delete(phone: 1, soup: 0, pick: 2, .boolean), .returnStore(phone: 1), .run(.all, nil),
+        .syncDown(phone: 0), .edit(phone: 0, soup: 0, pick: 2, field: 28, .boolean),
+        .orgChange(OrgChange(action: .update(field: 90), target: .ofPhone, isSameSecond: true)),
+        .returnStore(phone: 0), .run(.all, nil), .install(phone: 0),
+        .fix(phone: 0, pick: 55, field: 21),
+      ]),
   ]
 
   @Test(arguments: found)
