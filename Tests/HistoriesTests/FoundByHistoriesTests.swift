@@ -294,6 +294,16 @@ import Testing
         .returnStore(phone: 0), .run(.all, nil), .install(phone: 0),
         .fix(phone: 0, pick: 55, field: 21),
       ]),
+    Found(
+      "a decision to undo an edit does not close what its late request made", 731_900_242,
+      setup(
+        strict: false, quiet: 120, .none, android: [1], across: .lastWins, cuts: true,
+        concurrency: 4),
+      [
+        .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, nil), .lateArrival, .run(.undo(back: 0), held),
+        .syncUp(phone: 0, soup: 2, most: 1), .editAgain(phone: 0, field: 95),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -92,7 +92,7 @@ import Testing
     try device.edit(
       "accounts", id: id,
       [
-        "Phone": "device", "BillingCity": "Lyon",
+        "Phone": "device", "BillingCity": "Lyon", "ShippingAddress": .object(["city": "Lyon"]),
         "LastModifiedDate": "2020-01-01T00:00:00.000+0000",
       ], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
@@ -102,6 +102,7 @@ import Testing
     #expect(told.detail.hasNoBase && told.detail.outside.map(\.name) == ["BillingCity"])
     let row = try scene.row(id, on: scene.world.device("ada", as: "ada-2"))
     #expect(row["Phone"] == "device" && row["BillingCity"] == "Lyon")
+    #expect(row["ShippingAddress"]?["city"] == "Lyon")
   }
 
   @Test func `a fix of a row without a base is sent over each value that was shown`() async throws {
