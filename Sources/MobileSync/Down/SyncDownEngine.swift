@@ -35,11 +35,11 @@ package final class SyncDownEngine {
     package var ghosts = GhostStep.left
     /// How many of these records may be removed.
     package var guardLimits = DeletionGuard()
-    /// The records that edits of the stores' user have changed since the last run.
+    /// The records that edits of the stores' user have changed since the last run, by soup.
     ///
     /// Those that no longer match are removed regardless of the guard, because a query for changes
-    /// does not report them.
-    package var changed: Set<String> = []
+    /// does not report them. Those that match stay, even if a cut result lacks them.
+    package var changed: [String: Set<String>] = [:]
     /// Whether the last run held the cursor back because it could not read something.
     package var wasHeld = false
 
@@ -316,7 +316,7 @@ package final class SyncDownEngine {
     _ told: [RemoteIDs]
   ) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
-    let changed = RecordIDSet(request.changed)
+    let changed = RecordIDSet(request.changed.values.joined())
     // A deletion in the org is not an edit of the user.
     let lists = told.filter { !$0.areDeleted }.map { $0.expecting(changed) }
     let ghosts = try await ghosts(of: lists)
@@ -328,7 +328,7 @@ package final class SyncDownEngine {
   /// that are stored and did not arrive.
   private func removeChanged() async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
-    let changed = RecordIDSet(request.changed)
+    let changed = RecordIDSet(request.changed.values.joined())
     var asked: [String: IDList] = [:]
     for place in target.destinations(soupName: context.soupName) {
       let ids = try cleaner.candidates(in: place, among: changed, without: arrived)
