@@ -65,7 +65,7 @@ package final class SyncDownEngine {
   let target: any SyncDownTarget
   let context: SyncContext
   let sink: any RecordSink
-  private let request: Request
+  let request: Request
   /// The other syncs that select records of the given soups of the store, the last one first.
   package var others: (_ soups: Set<String>) throws(SyncError) -> [SyncDownEngine] = { _ in [] }
   /// The sync's current cursor.
@@ -204,7 +204,7 @@ package final class SyncDownEngine {
 
   /// The first page must not be retained, or its bytes would stay in memory until all others have
   /// arrived.
-  private func load(
+  func load(
     _ first: consuming SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
   ) async throws(SyncError) {
     let begun = cursor
