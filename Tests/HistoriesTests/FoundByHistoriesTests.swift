@@ -48,6 +48,13 @@ import Testing
     return death
   }()
 
+  /// The answer to the first write is lost, and another user then changes the newest record.
+  private static let lostAnswer = {
+    var loss = Mishap(kind: .lostAnswer, nth: 1, arrives: true)
+    loss.then = OrgChange(action: .update(field: 75), target: .newest, isSameSecond: true)
+    return loss
+  }()
+
   static let found: [Found] = [
     Found(
       "a resumed run supersedes an edit that it has decided before", 20_261_122_121,
@@ -285,6 +292,14 @@ import Testing
         .orgChange(OrgChange(action: .update(field: 90), target: .ofPhone, isSameSecond: true)),
         .returnStore(phone: 0), .run(.all, nil), .install(phone: 0),
         .fix(phone: 0, pick: 55, field: 21),
+      ]),
+    Found(
+      "a value that a lost upsert overwrote before another user did is reported", 903_700_125,
+      setup(
+        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      [
+        .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
+        .run(.all, nil), .returnStore(phone: 1), .run(.reconcile, lostAnswer),
       ]),
   ]
 
