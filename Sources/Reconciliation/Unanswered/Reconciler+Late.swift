@@ -6,12 +6,10 @@ import System
 
 /// The watch: requests that were sent without an answer and may still arrive.
 ///
-/// A request is watched for its time whatever the outcome of its edit is: resolved, decided,
-/// replaced, undone, matched to another record, or sent again. If it arrives while its edit still
-/// waits, the edit is done. If the edit has an outcome by then, it is open as a conflict or as
-/// `duplicate created` until an operator decides: no later attempt or return closes it
-/// (`LedgerDatabase.hasArrivedLate`), and no decision that was made before it was reported
-/// (`report`).
+/// A request is watched for its time whatever the outcome of its edit is. If it arrives while its
+/// edit still waits, the edit is done. If the edit has an outcome by then, it is open as a conflict
+/// or as `duplicate created` until an operator decides: no later attempt or return closes it
+/// (`LedgerDatabase.hasArrivedLate`), and no decision that was made before the report (`report`).
 extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
   ///
