@@ -250,6 +250,12 @@ struct SnapshotPlanner {
       deviceConflicts[place].settlement.detail.showServer(fields)
       deviceConflicts[place].settlement = naming(candidate, deviceConflicts[place].settlement)
     }
+    for (id, answer) in try await keyed(deviceConflicts.map(\.candidate)) {
+      guard case .found(let record) = answer else { continue }
+      for place in deviceConflicts.indices where deviceConflicts[place].candidate.edit.id == id {
+        deviceConflicts[place].settlement.detail.showServer(record)
+      }
+    }
   }
 
   private nonisolated(nonsending) func learn(_ candidates: inout [Candidate]) async throws {

@@ -1,0 +1,99 @@
+import JSON
+import Ledger
+import MobileSync
+import SQLite
+import Salesforce
+
+/// An edit that writes to a record or creates one.
+struct CascadeWriter {
+  var edit: Int64
+  /// The lineage of its return.
+  var lineage: Int64
+  var objectName: String
+  var soup: SoupKey
+  /// Its creation in the ledger, if its device created the record.
+  var creation: Int64?
+  /// The record; nil for a new one.
+  var recordID: String?
+  /// Whether the ledger has no record for it, so that it is sent with the fields of a create.
+  var isNew: Bool
+  /// The element, with the values of a decision.
+  var element: JSONObject
+  var claim: RecordClaim
+
+  /// Its object in lower case.
+  var sobject: String { objectName.lowercased() }
+}
+
+extension LedgerDatabase {
+  /// The deletions of records in the org that have no decision against them.
+  func undecidedDeletions() throws -> [(snapshotID: String, edit: OpenEdit)] {
+    let ids = try connection.all(
+      """
+      SELECT e.id FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
+        AND (e.state <> 'closed' OR e.verdict = \(Verdict.deviceConflict)) ORDER BY e.id
+      """)
+    return try ids.compactMap { row in
+      guard let found = try openEdit(id: row[0].integer ?? 0),
+        found.edit.syncOperation == .delete, !found.edit.isToBeUndone
+      else { return nil }
+      switch found.edit.decision?.decision {
+      case .discard?, .server?: return nil
+      case .device?, .set?, .record?, .retry?, .undo?, nil: return found
+      }
+    }
+  }
+
+  /// The edits that write to a record or create one: those that are unresolved, and those sent
+  /// since a time in ms, if given.
+  func writers(sentSince: Int64?) throws -> [CascadeWriter] {
+    let written: SQL = """
+      (SELECT coalesce(o.server_date, 'unknown') FROM operation o WHERE o.edit_id = e.id
+        AND o.state = \(OperationState.done) AND o.action IN ('create', 'update', 'upsert')
+        ORDER BY o.id DESC LIMIT 1)
+      """
+    let decided = Set(
+      try connection.all("SELECT edit_id FROM decision WHERE state = 'pending'").map(\.[0].integer))
+    let rows = try connection.all(
+      """
+      SELECT e.id, e.sobject, e.store, e.soup, e.entry_id, e.element, r.arrived_ms, e.verdict, e.state,
+        coalesce(c.chosen_id, c.record_id, e.record_id, c.device_record_id), \(written), e.lineage_id,
+        e.creation_id
+      FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
+      WHERE e.operation IN ('create', 'update') AND e.finding IS NULL AND e.sobject IS NOT NULL
+        AND (\(Self.isUnsettledEdit) OR (r.arrived_ms > \(sentSince) AND \(written) IS NOT NULL
+          AND e.verdict IS NOT \(Verdict.undone)))
+        AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
+          AND d.kind IN ('server', 'discard', 'undo'))
+      ORDER BY e.id
+      """)
+    return try rows.compactMap { row in
+      guard let element = (try? JSONValue(parsing: row[5].blob ?? []))?.object else { return nil }
+      let id = row[9].text?.recordID18
+      var writer = CascadeWriter(
+        edit: row[0].integer ?? 0, lineage: row[11].integer ?? 0, objectName: row[1].text ?? "",
+        soup: SoupKey(store: StoreKey(text: row[2].text ?? ""), soup: row[3].text ?? ""),
+        creation: row[12].integer, recordID: id, isNew: id == nil, element: element,
+        claim: RecordClaim(
+          editID: row[0].integer ?? 0, arrived: row[6].integer ?? 0,
+          verdict: row[8].text == "open" ? nil : row[7].text.flatMap(Verdict.init(rawValue:)),
+          writtenDate: row[10].text))
+      if decided.contains(row[0].integer), let pending = try pendingDecision(of: writer.edit) {
+        writer.decide(pending)
+      }
+      return writer
+    }
+  }
+}
+
+extension CascadeWriter {
+  /// Takes the values of a decision and, for a merged record, the surviving record.
+  fileprivate mutating func decide(_ pending: PendingDecision) {
+    if case .set(let values, _) = pending.decision {
+      for (name, value) in values { element[name] = value }
+    }
+    if pending.decision.sends, pending.verdict == .mergedOnServer, let id = pending.otherID {
+      recordID = id.recordID18 ?? id
+    }
+  }
+}
