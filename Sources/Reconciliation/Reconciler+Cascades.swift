@@ -4,41 +4,62 @@ import MobileSync
 import SQLite
 import Salesforce
 
-/// Deletions, and the edits of other devices below the records that they delete.
+/// What deletions of records above its own mean for an edit, by edit.
+struct Cascades {
+  /// The edits that it conflicts with.
+  var opponents: [Int64: Set<Int64>] = [:]
+  /// Edits that conflict with one of their own device.
+  var contradictions: Set<Int64> = []
+  /// The deletions by its own device with which the org deletes its record, the nearest first.
+  var masters: [Int64: [Int64]] = [:]
+  /// By deletion: the edits with which its own device moved records away from its record.
+  var leaving: [Int64: Set<Int64>] = [:]
+  /// References that are not sent: another user has moved the record, and the device has deleted
+  /// the record that it was below.
+  var kept: [Int64: Set<String>] = [:]
+}
+
+/// Deletions, and the edits below the records that they delete.
 ///
 /// An org deletes a record's details with it. A device that deletes a record knows the details that
-/// it was issued, but not what other devices change or add below the record. Such edits conflict
-/// with the deletion, just as edits of one record do.
+/// it was issued, and deletes them, too. It does not know what other devices change or add below
+/// the record, nor what other users move there. Such edits conflict with the deletion, just as
+/// edits of one record do.
 extension Reconciler {
-  /// By edit: the edits that it conflicts with, of those that the run processes.
+  /// Finds what deletions mean for the edits that the run processes.
   ///
   /// This is determined before anything is sent, for all snapshots together. Whether a record is
   /// below another one follows from the org and from the edits: a record that an edit moves there
   /// is below it, too.
-  nonisolated(nonsending) func findCascades() async throws -> [Int64: [Int64]] {
-    let deletions = try state.undecidedDeletions()
-    if deletions.isEmpty { return [:] }
-    let issued = deletions.compactMap(\.edit.issued).min()
-    let writers = try state.writers(sentSince: issued)
-    if writers.isEmpty { return [:] }
-    var opponents: [Int64: Set<Int64>] = [:]
+  nonisolated(nonsending) func findCascades() async throws -> Cascades {
+    var cascades = Cascades(masters: try state.mastersGone())
+    let deletions = try state.undecidedDeletions().filter { deletion in
+      rules.contains { $0.soup == deletion.edit.soup }
+    }
+    if deletions.isEmpty { return cascades }
+    // A deletion that an operator has to decide concerns only its device's edits.
+    let due = deletions.filter(\.isDue)
+    let issued = due.compactMap(\.edit.issued).min()
+    let writers = try state.writers(sentSince: issued).filter { !due.isEmpty || $0.isOpen }
+    if writers.isEmpty { return cascades }
     let groups = Dictionary(grouping: deletions, by: \.snapshotID)
     for (snapshotID, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let deletions = group.map(\.edit)
       guard let access = try await asker(of: snapshotID) else { continue }
       do {
         let remade = RemadeRecords(state, access)
-        var targets: [String: [OpenEdit]] = [:]
-        for deletion in deletions {
-          guard let id = deletion.target?.recordID18 else { continue }
+        var targets: [String: [UndecidedDeletion]] = [:]
+        for deletion in group {
+          guard let id = deletion.edit.target?.recordID18 else { continue }
           let current = try await remade.current(id)
           targets[current, default: []].append(deletion)
         }
         var search = CascadeSearch(state, access, remade, rules, writers)
-        for (writer, above) in try await search.below(Set(targets.keys), deletions) {
-          let all = Set(above.inOrg + above.onDevice)
-          for deletion in targets.filter({ all.contains($0.key) }).values.joined() {
-            try oppose(deletion, writer, &opponents)
+        for (writer, above) in try await search.below(Set(targets.keys), group.map(\.edit)) {
+          // The nearest record first.
+          for id in above.onDevice + Set(above.inOrg).subtracting(above.onDevice).sorted() {
+            for deletion in targets[id] ?? [] {
+              try relate(deletion, id, to: writer, above, &cascades)
+            }
           }
         }
       } catch let error as OrgError {
@@ -46,23 +67,67 @@ extension Reconciler {
         try await checkAlone(error, access)
       }
     }
-    return opponents.mapValues { $0.sorted() }
+    return cascades
   }
 
-  /// Records the conflict of a deletion and an edit below its record, unless they come from one
-  /// device or the policy decides between them.
-  private func oppose(
-    _ deletion: OpenEdit, _ writer: CascadeWriter, _ opponents: inout [Int64: Set<Int64>]
+  /// Records what the deletion of a record means for an edit below it.
+  private func relate(
+    _ deletion: UndecidedDeletion, _ id: String, to writer: CascadeWriter, _ above: RecordsAbove,
+    _ cascades: inout Cascades
   ) throws {
     guard let edit = try state.openEdit(id: writer.edit)?.edit,
-      rules.contains(where: { $0.soup == edit.soup }),
-      try state.device(ofEdit: deletion.id) != state.device(ofEdit: edit.id),
-      try !state.areOfOneDevice(deletion.id, state.ancestry(ofEdit: deletion.id), edit.id)
+      rules.contains(where: { $0.soup == edit.soup })
     else { return }
     if edit.syncOperation == .update, writer.claim.writtenDate == nil {
       let comparison = try state.editedFields(of: edit, rules)
       if comparison.edited.isEmpty, !comparison.hasNoBase { return }
     }
+    let other = deletion.edit
+    let isOwn =
+      try state.device(ofEdit: other.id) == state.device(ofEdit: edit.id)
+      || state.areOfOneDevice(other.id, state.ancestry(ofEdit: other.id), edit.id)
+    if isOwn {
+      try relateOwn(deletion, id, to: edit, writer, above, &cascades)
+    } else if deletion.isDue {
+      oppose(other, edit, writer, &cascades)
+    }
+  }
+
+  /// Records what a deletion by an edit's own device means for the edit.
+  ///
+  /// The device deletes what it knew below the record, and its own new records. Another record there
+  /// was moved there, by the device or by another user, and is not deleted without a decision.
+  private func relateOwn(
+    _ deletion: UndecidedDeletion, _ id: String, to edit: OpenEdit, _ writer: CascadeWriter,
+    _ above: RecordsAbove, _ cascades: inout Cascades
+  ) throws {
+    let isWritten = writer.claim.writtenDate != nil
+    let issued = above.issued?.contains(id)
+    switch (above.inOrg.contains(id), above.onDevice.contains(id), issued ?? true) {
+    case (true, true, true):
+      if !isWritten { cascades.masters[edit.id, default: []].append(deletion.edit.id) }
+    case (_, false, _) where issued == true:
+      if !isWritten { cascades.leaving[deletion.edit.id, default: []].insert(edit.id) }
+    case (false, true, _) where issued == true:
+      if !isWritten { cascades.kept[edit.id, default: []].formUnion(above.unmoved) }
+    default:
+      // A record that a write of an earlier return moved there was known to be there.
+      guard deletion.isDue, !isWritten || edit.returnID == deletion.edit.returnID else { return }
+      let sends = deletion.edit.decision?.decision.sends == true
+      let isApproved = edit.decision?.decision.sends == true && !sends
+      cascades.contradictions.formUnion([edit.id, deletion.edit.id])
+      if !sends { cascades.opponents[deletion.edit.id, default: []].insert(edit.id) }
+      if !isWritten, !isApproved {
+        cascades.opponents[edit.id, default: []].insert(deletion.edit.id)
+      }
+    }
+  }
+
+  /// Records the conflict of a deletion and another device's edit below its record, unless the
+  /// policy decides between them.
+  private func oppose(
+    _ deletion: OpenEdit, _ edit: OpenEdit, _ writer: CascadeWriter, _ cascades: inout Cascades
+  ) {
     let isWritten = writer.claim.writtenDate != nil
     if isWritten, !writer.claim.isNews(toBundleOf: deletion.issued) { return }
     let sends = deletion.decision?.decision.sends == true
@@ -75,10 +140,12 @@ extension Reconciler {
     var claim = writer.claim
     // The deletion would destroy the edit's change, whatever the edit waits for.
     if !isWritten { claim.verdict = nil }
-    if !sends, isStanding(deletion, claim) { opponents[deletion.id, default: []].insert(edit.id) }
+    if !sends, isStanding(deletion, claim) {
+      cascades.opponents[deletion.id, default: []].insert(edit.id)
+    }
     let isApproved = edit.decision?.decision.sends == true && !sends
     if !isWritten, !isApproved, isStanding(edit, deletion.claim) || sends {
-      opponents[edit.id, default: []].insert(deletion.id)
+      cascades.opponents[edit.id, default: []].insert(deletion.id)
     }
   }
 }
@@ -87,25 +154,4 @@ extension OpenEdit {
   /// The ID by which a device knows its record; the record may have been recreated under another
   /// ID.
   fileprivate var target: String? { creation == nil ? serverID ?? recordID : recordID }
-}
-
-extension SnapshotPlanner {
-  /// The verdict of an edit that conflicts with a deletion above it, or of a deletion with edits
-  /// below it.
-  func cascade(_ edit: OpenEdit) throws -> Settlement? {
-    guard let others = cascades[edit.id] else { return nil }
-    let deletes = edit.syncOperation == .delete
-    var detail = OutcomeDetail.because(
-      deletes
-        ? "the org would also delete what other devices have written below it"
-        : "another device has deleted a record, and the org would delete this one with it")
-    detail.recordID = edit.recordID
-    detail.otherEdits = others
-    if !deletes {
-      let comparison = try editedFields(of: edit)
-      (detail.fields, detail.outside) = (comparison.edited, comparison.outside)
-      detail.hasNoBase = comparison.hasNoBase
-    }
-    return Settlement(.deviceConflict, detail)
-  }
 }

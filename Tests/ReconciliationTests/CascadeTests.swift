@@ -150,13 +150,6 @@ struct CascadeTests {
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
 
-  @Test func `a device's own edits below a deleted record are deleted with it`() async throws {
-    try day.handBack([try edit(.changesDetail), try deletion()])
-    #expect(try await day.run().verdicts[.deviceConflict] == nil)
-    #expect(try day.state.unsettledEdits().isEmpty)
-    #expect(try !isThere("Account", account))
-  }
-
   @Test func `a deletion does not wait for edits that are not below it`() async throws {
     let other = try day.make("Contact", ["LastName": "Other"])
     try handBack(try deletion(), true, true)

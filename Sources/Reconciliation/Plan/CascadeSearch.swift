@@ -1,7 +1,6 @@
 import JSON
 import Ledger
 import MobileSync
-import SQLite
 import Salesforce
 
 /// Finds the edits that write below records to be deleted.
@@ -69,22 +68,53 @@ struct CascadeSearch {
           uniqueKeysWithValues: parents.onDevice.map { ($0, $0) })
       }
     }
+    try await read(from: zip(concerned, direct).map { ($1, $0.lineage) }, besides: deleted)
+    var found: [(CascadeWriter, RecordsAbove)] = []
+    for (writer, parents) in zip(concerned, direct) {
+      var above = RecordsAbove(
+        inOrg: try await current(closure(parents.inOrg)),
+        onDevice: try await current(closure(parents.onDevice, of: writer.lineage)))
+      if deleted.isDisjoint(with: above.inOrg + above.onDevice) { continue }
+      try await addIssued(writer, &above, besides: deleted)
+      found.append((writer, above))
+    }
+    return found
+  }
+
+  /// Adds what the device was issued above a record, if that is known.
+  private nonisolated(nonsending) mutating func addIssued(
+    _ writer: CascadeWriter, _ above: inout RecordsAbove, besides deleted: Set<String>
+  ) async throws {
+    guard let id = writer.recordID, let edit = try state.openEdit(id: writer.edit)?.edit,
+      let base = edit.base
+    else { return }
+    let inOrg = known[id] ?? [:]
+    var issued: Set<String> = []
+    for field in fields[writer.sobject] ?? [] {
+      guard base.knows(field) else {
+        if let parent = inOrg[field] { issued.insert(parent) }
+        continue
+      }
+      let parent = try await referent(base.fields[field] ?? .null, of: writer)
+      if let parent { issued.insert(parent) }
+      if parent != inOrg[field], !Self.moves(edit, writer, field) { above.unmoved.insert(field) }
+    }
+    try await read(from: [(Direct(inOrg: issued, onDevice: []), writer.lineage)], besides: deleted)
+    above.issued = try await current(closure(issued))
+  }
+
+  /// Reads the records above some records, up to those to be deleted.
+  private nonisolated(nonsending) mutating func read(
+    from direct: [(parents: Direct, lineage: Int64)], besides deleted: Set<String>
+  ) async throws {
     for _ in 0..<Self.levels {
       let reached = Set(
-        zip(concerned, direct).flatMap { closure($1.inOrg) + closure($1.onDevice, of: $0.lineage) })
+        direct.flatMap { closure($0.parents.inOrg) + closure($0.parents.onDevice, of: $0.lineage) })
       let unknown = reached.subtracting(asked).subtracting(deleted)
       let groups = Dictionary(grouping: unknown) { between[String($0.prefix(3))] ?? "" }
       if groups.keys.allSatisfy(\.isEmpty) { break }
       for (sobject, ids) in groups where !sobject.isEmpty { try await read(sobject, Set(ids)) }
     }
-    var found: [(CascadeWriter, RecordsAbove)] = []
-    for (writer, parents) in zip(concerned, direct) {
-      let above = RecordsAbove(
-        inOrg: try await current(closure(parents.inOrg)),
-        onDevice: try await current(closure(parents.onDevice, of: writer.lineage)))
-      if !deleted.isDisjoint(with: above.inOrg + above.onDevice) { found.append((writer, above)) }
-    }
-    return found
   }
 
   // MARK: the records of the edits
@@ -286,4 +316,8 @@ struct RecordsAbove {
   var inOrg: [String]
   /// After the edits of the device.
   var onDevice: [String]
+  /// As the device was issued the record; nil if that is not known, or if it was not issued it.
+  var issued: [String]?
+  /// The references in which the org has another record than the device, which has not edited them.
+  var unmoved: Set<String> = []
 }

@@ -20,18 +20,30 @@ struct CascadeWriter {
   /// The element, with the values of a decision.
   var element: JSONObject
   var claim: RecordClaim
+  /// Whether each run processes it.
+  var isOpen: Bool
 
   /// Its object in lower case.
   var sobject: String { objectName.lowercased() }
 }
 
+/// A deletion of a record in the org that has no decision against it.
+struct UndecidedDeletion {
+  var snapshotID: String
+  var edit: OpenEdit
+  /// Whether it is processed by each run, or waits because of other edits; otherwise an operator
+  /// has to decide it.
+  var isDue: Bool
+}
+
 extension LedgerDatabase {
-  /// The deletions of records in the org that have no decision against them.
-  func undecidedDeletions() throws -> [(snapshotID: String, edit: OpenEdit)] {
+  /// The unresolved deletions of records in the org that have no decision against them.
+  func undecidedDeletions() throws -> [UndecidedDeletion] {
     let ids = try connection.all(
       """
-      SELECT e.id FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
-        AND (e.state <> 'closed' OR e.verdict = \(Verdict.deviceConflict)) ORDER BY e.id
+      SELECT e.id, e.state <> 'closed' OR e.verdict = \(Verdict.deviceConflict)
+      FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
+        AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
     return try ids.compactMap { row in
       guard let found = try openEdit(id: row[0].integer ?? 0),
@@ -39,9 +51,40 @@ extension LedgerDatabase {
       else { return nil }
       switch found.edit.decision?.decision {
       case .discard?, .server?: return nil
-      case .device?, .set?, .record?, .retry?, .undo?, nil: return found
+      case .device?, .set?, .record?, .retry?, .undo?, nil:
+        return UndecidedDeletion(
+          snapshotID: found.snapshotID, edit: found.edit, isDue: row[1].integer == 1)
       }
     }
+  }
+
+  /// The deletions that open edits waited for and that were applied since, by edit.
+  func mastersGone() throws -> [Int64: [Int64]] {
+    let waiting = Verdict.allCases.filter(\.isWaiting).map { SQLiteValue.text($0.rawValue) }
+    let rows = try connection.all(
+      """
+      SELECT DISTINCT e.id, d.id FROM edit e JOIN outcome x ON x.edit_id = e.id,
+        json_each(x.detail, '$.otherEdits') o JOIN edit d ON d.id = o.value
+      WHERE e.state <> 'closed' AND e.operation IN ('create', 'update')
+        AND x.verdict IN (\(list: waiting)) AND d.operation IN ('delete', 'dropped')
+        AND d.verdict = \(Verdict.deleted) AND d.record_id IS NOT e.record_id
+        AND (d.creation_id IS NULL OR d.creation_id IS NOT e.creation_id) ORDER BY e.id, d.id
+      """)
+    return rows.reduce(into: [:]) { masters, row in
+      guard let edit = row[0].integer, let deletion = row[1].integer else { return }
+      masters[edit, default: []].append(deletion)
+    }
+  }
+
+  /// Whether an edit is a deletion that was applied.
+  func isApplied(deletion edit: Int64) throws -> Bool {
+    try connection.text("SELECT verdict FROM edit WHERE id = \(edit)") == Verdict.deleted.rawValue
+  }
+
+  /// Whether an edit is still to be sent or needs review.
+  func isUnsettled(_ edit: Int64) throws -> Bool {
+    try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.isUnsettledEdit)")
+      != nil
   }
 
   /// The edits that write to a record or create one: those that are unresolved, and those sent
@@ -77,7 +120,8 @@ extension LedgerDatabase {
         claim: RecordClaim(
           editID: row[0].integer ?? 0, arrived: row[6].integer ?? 0,
           verdict: row[8].text == "open" ? nil : row[7].text.flatMap(Verdict.init(rawValue:)),
-          writtenDate: row[10].text))
+          writtenDate: row[10].text),
+        isOpen: row[8].text != "closed")
       if decided.contains(row[0].integer), let pending = try pendingDecision(of: writer.edit) {
         writer.decide(pending)
       }

@@ -14,8 +14,8 @@ struct SnapshotPlanner {
   var firstSync: [Int64: Int] = [:]
   /// Edits that this run sent before and the org refused.
   var redone: Set<Int64> = []
-  /// By edit: the edits of other devices that it conflicts with (`Reconciler.findCascades`).
-  var cascades: [Int64: [Int64]] = [:]
+  /// What deletions mean for edits below their records (`Reconciler.findCascades`).
+  var cascades = Cascades()
   let snapshotID: String
   let records: RecordReader
   /// The records that the snapshot was issued with.
@@ -85,6 +85,7 @@ struct SnapshotPlanner {
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
     plan.settled += deviceConflicts.map { ($0.candidate.edit, $0.settlement) }
     try await settleGone(&candidates, &plan)
+    try await settleTaken(&candidates, &plan)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     let rivals = try rivals(candidates, keyed)
@@ -116,6 +117,7 @@ struct SnapshotPlanner {
     }
     plan.leaveOutRepeated()
     try await followRemade(&plan)
+    try followDeletions(&plan)
     try await growTrees(decided, &plan)
     blockOrphans(&plan)
     order(&plan)
