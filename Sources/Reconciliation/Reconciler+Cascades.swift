@@ -34,7 +34,8 @@ extension Reconciler {
   nonisolated(nonsending) func findCascades() async throws -> Cascades {
     var cascades = Cascades(masters: try state.mastersGone())
     let deletions = try state.undecidedDeletions().filter { deletion in
-      rules.contains { $0.soup == deletion.edit.soup }
+      try rules.contains { $0.soup == deletion.edit.soup }
+        && state.settledByUndo(deletion.edit, rules) == nil
     }
     if deletions.isEmpty { return cascades }
     // A deletion that an operator has to decide concerns only its device's edits.
@@ -76,7 +77,7 @@ extension Reconciler {
     _ cascades: inout Cascades
   ) throws {
     guard let edit = try state.openEdit(id: writer.edit)?.edit,
-      rules.contains(where: { $0.soup == edit.soup })
+      rules.contains(where: { $0.soup == edit.soup }), try state.settledByUndo(edit, rules) == nil
     else { return }
     if edit.syncOperation == .update, writer.claim.writtenDate == nil {
       let comparison = try state.editedFields(of: edit, rules)

@@ -158,15 +158,9 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
+    if !isAlone, let settlement = try state.settledByUndo(edit, rules) { return settlement }
     if let settlement = try cascade(edit) { return settlement }
     if isAlone, edit.unorderedWith == nil { return nil }
-    if edit.decision == nil, let undone = try state.undoneDeletion(heldBy: edit) {
-      var detail = OutcomeDetail.because(
-        "its deletion was undone, and the device still has the record as deleted")
-      detail.recordID = edit.recordID
-      detail.otherEdits = [undone]
-      return Settlement(.unchanged, detail)
-    }
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
       detail.otherEdits = [earlier.id]
