@@ -75,13 +75,16 @@ package struct PlannedSend {
   static let parentStandsText =
     "the deletion of its parent is not resolved: it is deleted with the parent, or sent if that deletion is discarded"
 
-  /// The settlement of a detail whose parent, deleted on the device, has a verdict.
-  func following(_ parent: Verdict) -> Settlement {
+  /// The settlement of a detail if the deletion of its parent on the device has a verdict.
+  func following(_ deletion: Int64, _ parent: Verdict) -> Settlement {
+    var settlement: Settlement
     switch parent {
-    case .deleted: Self.gone(edit)
-    case .notAttempted, .unconfirmed: left(parent, because: Self.parentStandsText)
-    default: blocked(because: Self.parentStandsText)
+    case .deleted: return Self.gone(edit)
+    case .notAttempted, .unconfirmed: settlement = left(parent, because: Self.parentStandsText)
+    default: settlement = blocked(because: Self.parentStandsText)
     }
+    settlement.detail.otherEdits = [deletion]
+    return settlement
   }
 
   /// The settlement of a detail that is deleted with its parent.

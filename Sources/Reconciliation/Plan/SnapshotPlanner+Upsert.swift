@@ -13,18 +13,11 @@ extension SnapshotPlanner {
     for (key, group) in keyGroups(candidates) {
       do throws(OrgError) {
         let describe = try await records.describe(key.sobject)
-        let name = describe.field(key.field)?.name ?? key.field
         for part in group.parts(of: RequestLimits.listedValues) {
+          guard let (fields, _) = search(key, part, of: group, describe) else { continue }
           let values = Set(part.map(\.value)).sorted()
-          guard let (fields, _) = search(key, part, of: group, describe),
-            let rows = try await records.records(
-              describe, fields: fields, externalID: key.field, among: values)
-          else { continue }
-          for (candidate, value) in part {
-            let own = rows.filter { ExternalIDQuery.isSame($0[name], value) }
-            answers[candidate.edit.id] =
-              own.isEmpty ? .absent : own.count == 1 ? .found(own[0]) : .unknown
-          }
+          let found = try await records.keyed(describe, key.field, values, fields: fields)
+          for (candidate, value) in part { answers[candidate.edit.id] = found[value] }
         }
       } catch {
         // The upsert itself will report what is wrong with the object.
@@ -32,11 +25,6 @@ extension SnapshotPlanner {
       }
     }
     return answers
-  }
-
-  struct UpsertKey: Hashable {
-    var sobject: String
-    var field: String
   }
 
   typealias Upserted = (candidate: Candidate, value: String)
@@ -196,11 +184,7 @@ extension SnapshotPlanner {
 
   /// The field and value of a create that is upserted; nil for other edits.
   func externalKey(_ candidate: Candidate) -> (field: String, value: String)? {
-    guard let field = rules[candidate.sync].target.externalIdFieldName, field != "Id",
-      let value = candidate.element[field].flatMap(Self.text),
-      FieldSelection.upserts(candidate.operation, externalID: value)
-    else { return nil }
-    return (field, value)
+    rules[candidate.sync].externalKey(of: candidate.element, candidate.operation)
   }
 
   /// The step of a create that is sent as an upsert; nil for other edits.

@@ -321,8 +321,8 @@ package final class LedgerJournal: SyncUpJournal {
     mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
       verdicts.append(GivenVerdict(edit: send.edit.id, settlement, isAlone: send.isAlone))
       for follower in send.followers {
-        verdicts.append(
-          GivenVerdict(edit: follower.edit.id, follower.following(settlement.verdict)))
+        let following = follower.following(send.edit.id, settlement.verdict)
+        verdicts.append(GivenVerdict(edit: follower.edit.id, following))
       }
     }
   }
