@@ -188,7 +188,9 @@ import Testing
       "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
       now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
-    let busy = ServerResponse(status: 429, headers: ["Retry-After": "400"])
+    let busy = ServerResponse(
+      status: 429, headers: ["Content-Type": "application/json", "Retry-After": "400"],
+      body: Array(#"[{"errorCode":"TOO_MANY_REQUESTS","message":"busy"}]"#.utf8))
     for attempt in 1...3 {
       world.server.faults.add(.kind(.collectionCreate), nth: attempt, .respond(busy))
       world.server.faults.add(.kind(.collectionCreate), nth: attempt, .moveClock(seconds: 400))
