@@ -90,7 +90,45 @@ import Testing
     #expect(typed?["Owner"]?["Email"]?.string?.contains("@") == true)
     #expect(owned["Owner"]?["Type"] == "User")
     #expect(owned["Owner"]?["Username"]?.string?.contains("@") == true)
-    #expect(try refusal("SELECT Owner.Type FROM Account") == "INVALID_FIELD")
+  }
+
+  /// The required fields of the objects whose records queues may own.
+  private static let queued: [(object: String, fields: JSONObject)] = [
+    ("Case", [:]), ("Task", [:]), ("WorkOrder", [:]),
+    ("Lead", ["LastName": "L", "Company": "C"]), ("Site_Visit__c", ["Name": "V"]),
+    (
+      "ServiceAppointment",
+      ["EarliestStartTime": "2026-01-01T08:00:00Z", "DueDate": "2026-01-02T08:00:00Z"]
+    ),
+  ]
+
+  @Test func `an owner that may be a queue shows its type, any other owner is a user`() throws {
+    let account = try sample.make("Account", ["Name": "Q"])
+    let queue = try sample.make("Group", ["Name": "Queue One", "Type": "Queue"])
+    let group = try sample.make("Group", ["Name": "Group One", "Type": "Regular"])
+    for (object, required) in Self.queued {
+      var fields = required
+      if object == "ServiceAppointment" { fields["ParentRecordId"] = .string(account) }
+      let id = try sample.make(object, fields)
+      func owner() throws -> JSONValue? {
+        try sample.records("SELECT Owner.Type, Owner.Name FROM \(object) WHERE Id = '\(id)'")
+          .first?["Owner"]
+      }
+      #expect(try owner()?["Type"] == "User", "\(object)")
+      let moved = sample.org.update(object, id: id, ["OwnerId": .string(queue)], as: sample.admin)
+      #expect(moved.errors.isEmpty, "\(object) \(moved.errors)")
+      let queued = try owner()
+      #expect(queued?["Type"] == "Group" && queued?["Name"] == "Queue One")
+      let wrong = sample.org.update(object, id: id, ["OwnerId": .string(group)], as: sample.admin)
+      #expect(wrong.errors.first?.code == "INVALID_OPERATION")
+    }
+    for object in ["Account", "Contact", "Opportunity", "Event"] {
+      #expect(try refusal("SELECT Owner.Type FROM \(object)") == "INVALID_FIELD")
+      #expect(try refusal("SELECT Owner.Email FROM \(object)") == nil)
+    }
+    let refused = sample.org.update(
+      "Account", id: account, ["OwnerId": .string(queue)], as: sample.admin)
+    #expect(refused.errors.first?.code == "MALFORMED_ID")
   }
 
   @Test func `a time of day is stored to the millisecond, and compared`() throws {
