@@ -26,7 +26,9 @@ struct BulkQueryPlan {
       let parents = try scope.relationships(of: path).map {
         $0.lookup.relationshipName ?? $0.lookup.name
       }
-      columns.append((parents + [field.field.name]).joined(separator: "."))
+      let name = (parents + [field.field.name]).joined(separator: ".")
+      guard !columns.contains(name) else { throw QueryError.duplicateField(path) }
+      columns.append(name)
       fields.append(field)
     }
     self.columns = columns

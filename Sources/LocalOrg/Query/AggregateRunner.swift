@@ -67,10 +67,17 @@ struct AggregateRunner {
     }
     let grouped = query.groups.map { $0.text.lowercased() }
     var columns: [Column] = []
+    var names: Set<String> = []
+    func add(_ column: Column, at path: SOQLPath) throws {
+      guard names.insert(column.name.lowercased()).inserted else {
+        throw QueryError.duplicateAlias(path, column.name)
+      }
+      columns.append(column)
+    }
     for selection in query.selections {
       switch selection {
       case .countRows:
-        columns.append(Column(name: name(nil), sql: "count(*)", type: .int))
+        try add(Column(name: name(nil), sql: "count(*)", type: .int), at: query.from)
       case .field(let path, let alias):
         // A label function applies to a grouped value.
         let isOfRow = path.functions.allSatisfy(SOQLFunction.ofRows.contains)
@@ -83,10 +90,11 @@ struct AggregateRunner {
         }
         let target = try scope.resolve(path)
         let label = alias ?? (isOfRow ? target.field.name : name(nil))
-        columns.append(Column(name: label, sql: target.column, type: target.field.type))
+        try add(Column(name: label, sql: target.column, type: target.field.type), at: path)
       case .aggregate(let path, let alias):
         let target = try scope.resolve(path)
-        columns.append(Column(name: name(alias), sql: target.column, type: target.field.type))
+        try add(
+          Column(name: name(alias), sql: target.column, type: target.field.type), at: path)
       case .children, .allFields, .typeOf:
         throw OrgError(
           code: "MALFORMED_QUERY", message: "a grouped query selects fields and aggregates only")
