@@ -90,6 +90,38 @@ import Testing
   }
 
   @Test(arguments: [
+    "toLabel(Industry) = 'Energy'", "toLabel(Industry) != null AND TOLABEL(Industry) LIKE 'En%'",
+    "toLabel(Industry) IN ('Energy', 'x')", "NOT (toLabel(Account.Industry) != 'Energy')",
+    "toLabel(Industry) NOT IN ('x') AND Industry != null",
+  ])
+  func `a picklist is compared by its label as by its value`(_ condition: String) throws {
+    let plain = condition.replacing(/(?i)tolabel\(([A-Za-z.]+)\)/) { $0.output.1 }
+    let names = try sample.column("SELECT Name FROM Account WHERE \(condition) ORDER BY Name")
+    let same = try sample.column("SELECT Name FROM Account WHERE \(plain) ORDER BY Name")
+    #expect(names.contains("Alpha") && names == same)
+  }
+
+  @Test func `a label is compared in WHERE only, of picklists only, also of a parent's`() throws {
+    let contacts = try sample.column(
+      "SELECT LastName FROM Contact WHERE toLabel(Account.Industry) = 'Energy'", "LastName")
+    #expect(contacts.contains("Young"))
+    try sample.make("Site_Visit__c", ["Name": "V", "Equipment__c": "Ladder;Rope"])
+    let visits = try sample.column(
+      "SELECT Name FROM Site_Visit__c WHERE toLabel(Equipment__c) INCLUDES ('Rope')")
+    #expect(visits == ["V"])
+    for condition in ["toLabel(Name) = 'Alpha'", "toLabel(RecordType.Name) = 'x'"] {
+      #expect(
+        try refusal("SELECT Id FROM Account WHERE \(condition)") == "INVALID_FIELD", "\(condition)")
+    }
+    for rest in [
+      "WHERE FORMAT(Name) = 'x'", "ORDER BY toLabel(Industry)",
+      "GROUP BY Industry HAVING toLabel(Industry) = 'Energy'", "WHERE toLabel() = 'x'",
+    ] {
+      #expect(try refusal("SELECT COUNT(Id) FROM Account \(rest)") == "MALFORMED_QUERY", "\(rest)")
+    }
+  }
+
+  @Test(arguments: [
     "SELECT Name, name FROM Account", "SELECT Account.Name, Id, account.Name FROM Contact",
     "SELECT TYPEOF What WHEN Account THEN Phone, phone END FROM Task",
   ])

@@ -208,6 +208,12 @@ struct ConditionPlanner {
     guard target.field.filterable, target.field.isStored else {
       throw QueryError.notFilterable(path, target.field)
     }
+    // Only the values of picklists have labels to compare; a record type's name has none here.
+    if path.functions.contains(where: SOQLFunction.labels.contains),
+      ![.picklist, .multipicklist].contains(target.field.type)
+    {
+      throw QueryError.notFilterable(path, target.field)
+    }
     return target
   }
 }

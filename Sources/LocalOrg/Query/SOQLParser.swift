@@ -249,7 +249,12 @@ struct SOQLParser {
   }
 
   private mutating func comparison(depth: Int) throws(OrgError) -> SOQLCondition {
-    let path = try operand()
+    let path: SOQLPath
+    if !isInHaving, let label = try function(SOQLFunction.labels) {
+      path = label
+    } else {
+      path = try operand()
+    }
     if path.isAggregate, !isInHaving {
       throw OrgError(
         code: "MALFORMED_QUERY",
