@@ -12,8 +12,8 @@ struct BulkQueryPlan {
   init(_ query: SOQLQuery, of object: ObjectSchema, _ runner: QueryRunner, includeDeleted: Bool)
     throws
   {
-    var scope = QueryScope(
-      store: runner.store, user: runner.user, object: object, soqlAlias: query.alias)
+    var scope = try QueryScope(
+      store: runner.store, user: runner.user, object: object, of: query)
     let paths = try Self.paths(query, object)
     var fields: [ResolvedField] = []
     var columns: [String] = []

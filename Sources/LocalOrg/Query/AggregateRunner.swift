@@ -65,7 +65,7 @@ struct AggregateRunner {
       defer { unnamed += 1 }
       return "expr\(unnamed)"
     }
-    let grouped = query.groups.map { $0.text.lowercased() }
+    let grouped = query.groups.map { scope.name(of: $0) }
     var columns: [Column] = []
     var names: Set<String> = []
     func add(_ column: Column, at path: SOQLPath) throws {
@@ -82,7 +82,7 @@ struct AggregateRunner {
         // A label function applies to a grouped value.
         let isOfRow = path.functions.allSatisfy(SOQLFunction.ofRows.contains)
         let group = isOfRow ? path.withoutFunctions : path
-        guard grouped.contains(group.text.lowercased()) else {
+        guard grouped.contains(scope.name(of: group)) else {
           throw OrgError(
             code: "MALFORMED_QUERY",
             message: QueryError.place(path)

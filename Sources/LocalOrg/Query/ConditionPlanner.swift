@@ -140,9 +140,8 @@ struct ConditionPlanner {
       throw OrgError(
         code: "MALFORMED_QUERY", message: "a semi-join selects one field of one object")
     }
-    let inner = QueryScope(
-      store: scope.store, user: scope.user, object: object, soqlAlias: query.alias,
-      names: scope.names)
+    let inner = try QueryScope(
+      store: scope.store, user: scope.user, object: object, of: query, names: scope.names)
     var planner = ConditionPlanner(scope: inner, includeDeleted: includeDeleted, now: now)
     let field = try planner.scope.resolve(selected)
     guard target.field.type.isID, field.field.type.isID else {

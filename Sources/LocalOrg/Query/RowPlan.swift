@@ -146,9 +146,8 @@ struct RowPlanner {
       let child = scope.catalog.object(relationship.childObject)
     else { throw QueryError.noRelationship(query.from, query.from.text) }
     try claim(relationship.name ?? query.from.text, at: query.from)
-    let inner = QueryScope(
-      store: scope.store, user: scope.user, object: child, soqlAlias: query.alias,
-      names: scope.names)
+    let inner = try QueryScope(
+      store: scope.store, user: scope.user, object: child, of: query, names: scope.names)
     var planner = RowPlanner(
       scope: inner, version: version, now: now, includeDeleted: includeDeleted)
     try planner.add(query.selections)
