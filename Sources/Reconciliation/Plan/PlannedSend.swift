@@ -20,7 +20,7 @@ package struct PlannedSend {
   @Shared var expected: Settlement
   /// The date that the org's record must still have.
   var condition: String?
-  /// Whether the update itself has its condition.
+  /// Whether the update, or the upsert of an existing record, itself has its condition.
   var isStrict = false
   var payload: JSONObject
   /// Whether the payload has IDs of records created in the meantime, which the plan does not have.
@@ -99,13 +99,19 @@ package struct PlannedSend {
     blocked(because: "\(field) refers to a record that did not reach the org")
   }
 
+  /// The record that is changed: for an upsert, the one that was read with its external ID; nil for
+  /// a new one.
+  var targetID: String? {
+    recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+  }
+
   /// The object and field of an upsert; nil for other actions.
   var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
 
   /// The targets of the write: its record, and the external IDs in the fields of `keys` that it
   /// sets or uses.
   func targets(_ keys: Set<String>) -> [String] {
-    let record = recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    let record = targetID
     var values = payload
     if let externalField { values[externalField] = externalValue.map(JSONValue.string) }
     return [record.map { $0.recordID18 ?? $0 }].compactMap(\.self)
@@ -160,7 +166,11 @@ package struct PlannedSend {
 
 extension PlannedSend: SyncUpChange {
   package var objectType: String { sobject }
-  package var isConditional: Bool { isStrict && action == .update && condition != nil }
+  package var isConditional: Bool {
+    guard isStrict, condition != nil else { return false }
+    // The children of a tree refer to the ID in the answer, which an update does not have.
+    return action == .update || (action == .upsert && tree?.isParent != true)
+  }
 
   package var write: SyncUpWrite {
     var fields = payload
@@ -182,6 +192,7 @@ extension PlannedSend: SyncUpChange {
     }
     write.fields = Array(JSONValue.object(fields).bytes.dropFirst().dropLast())
     if isConditional {
+      write.recordID = targetID
       write.unmodifiedSince = condition.flatMap { Dates.milliseconds(iso8601: $0) }
     }
     return write

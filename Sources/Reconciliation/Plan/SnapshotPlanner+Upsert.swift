@@ -45,9 +45,11 @@ extension SnapshotPlanner {
     _ key: UpsertKey, _ part: [Upserted], of group: [Upserted], _ describe: Describe
   ) -> (fields: [String], condition: String)? {
     // Whichever sync up sends it in the end, and whatever the decision is.
+    let soups = Set(group.map(\.candidate.edit.soup))
+    let dates = rules.filter { soups.contains($0.soup) }.map(\.target.modificationDateFieldName)
     let names =
       group.flatMap { rules.fields(of: $0.candidate.edit.soup, for: .create) }
-      + group.flatMap { $0.candidate.listed } + [key.field]
+      + group.flatMap { $0.candidate.listed } + [key.field] + dates
     return ExternalIDQuery.condition(
       describe, field: key.field, values: Array(Set(part.map(\.value))).sorted()
     ).map {
@@ -207,7 +209,9 @@ extension SnapshotPlanner {
     {
       attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
     }
-    return UpsertRule.step(facts, keyed, after: attempt, expected: expected)
+    return UpsertRule.step(
+      facts, keyed, dateField: rules[candidate.sync].target.modificationDateFieldName,
+      after: attempt, expected: expected)
   }
 }
 
@@ -231,11 +235,15 @@ extension SnapshotPlanner {
 
 extension LedgerDatabase {
   /// The last upsert of an edit that got no answer and is not known to be done.
+  ///
+  /// The org did nothing with upserts that it refused since.
   func lostUpsert(of edit: Int64) throws -> UpsertRule.Attempt? {
     let row = try connection.first(
       """
       SELECT state, seen, is_doubted FROM operation
-      WHERE edit_id = \(edit) AND action = 'upsert' AND sent_ms IS NOT NULL ORDER BY id DESC LIMIT 1
+      WHERE edit_id = \(edit) AND action = 'upsert' AND sent_ms IS NOT NULL
+        AND state NOT IN (\(OperationState.conflict), \(OperationState.rejected))
+      ORDER BY id DESC LIMIT 1
       """)
     guard let row, row[0].text == "dropped", row[2].integer == 1 else { return nil }
     return UpsertRule.Attempt(seen: try row[1].text.map { try parse($0, "an operation") })
