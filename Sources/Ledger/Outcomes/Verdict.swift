@@ -171,7 +171,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
         kinds, (.set, "send another value"), (.record, "name the record that the org already has"),
         (.retry, "retry after fixing the reported error"), (.discard, "discard the edit"))
     case .notAttempted:
-      "The next run retries it; if reconcile.maxChanges holds it, confirm the changes with --confirm, or decide"
+      "If reconcile.maxChanges holds it, confirm the changes with --confirm, or decide; otherwise the next run retries it"
     case .unconfirmed:
       "The next run checks again; if it stays, look at the record in the org and decide"
     }
