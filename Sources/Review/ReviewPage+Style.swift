@@ -73,7 +73,7 @@ extension ReviewPage {
     tbody th{font-weight:600}
     .fields td:last-child:not(:only-child){min-width:8rem}
     td label{display:flex;gap:.45rem;align-items:baseline;cursor:pointer}
-    td label span{white-space:pre-wrap;overflow-wrap:break-word;min-width:0}
+    td label span{white-space:pre-wrap;overflow-wrap:break-word;min-width:7em}
     .long{overflow-wrap:anywhere}
     tr.both th::after{content:" · both changed it";color:var(--attention);font-weight:500;\
     font-size:.8rem}
