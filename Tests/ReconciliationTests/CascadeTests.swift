@@ -126,6 +126,18 @@ struct CascadeTests {
     #expect(try isThere("Account", made))
   }
 
+  @Test func `deletions of a record and of its detail conflict with a write below both`()
+    async throws
+  {
+    let edits = [try deletion(), try day.edited(contact: contact, [:], deleted: true)]
+    let write = try edit(.changesDetailOfDetail)
+    try day.handBack(edits, install: "phone 1", stamp: "stamp of phone 1", issued: 0)
+    try handBack(write, false, true)
+    #expect(day.verdicts(try await day.run()) == "device conflict 3")
+    #expect(day.writes.isEmpty)
+    #expect(try day.details().map(\.otherEdits) == [[3], [3], [1, 2]])
+  }
+
   @Test func `a write below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)

@@ -157,6 +157,18 @@ extension LedgerDatabase {
     }
   }
 
+  /// Records that writes, if they are repeated, each have a request of their own, because theirs was
+  /// answered as too large.
+  package func separate(_ operations: [OperationRow]) throws {
+    try connection.run(
+      "UPDATE operation SET batch = 1 WHERE id IN (\(each: operations.map(\.id)))")
+  }
+
+  /// Whether a write, if it is repeated, has a request of its own.
+  package func isSeparated(_ operation: OperationRow) throws -> Bool {
+    try connection.integer("SELECT batch FROM operation WHERE id = \(operation.id)") == 1
+  }
+
   /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
   /// start.
   ///

@@ -46,6 +46,7 @@ package struct PlannedSend {
   var followers: [PlannedSend] = []
   /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
   var isAlone = false
+  package var goesAlone = false
   var level = 0
   var operationID: Int64 = 0
 

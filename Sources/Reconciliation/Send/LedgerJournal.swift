@@ -22,6 +22,7 @@ package final class LedgerJournal: SyncUpJournal {
   private(set) var refusal: OrgError?
   /// The IDs of the parents that this snapshot's trees have created, by tree key.
   private var parentIDs: [String: String] = [:]
+  package var mostChanges = Int.max
   /// The edits that the org refused because a record that they refer to is deleted.
   private var bereft: [(send: PlannedSend, refusal: RowRefusal)] = []
 
@@ -231,6 +232,11 @@ package final class LedgerJournal: SyncUpJournal {
     try state.connection.transaction {
       for operation in intention { try state.finish(operation, .again) }
     }
+  }
+
+  package func separate(_ intention: [OperationRow]) throws -> [OperationRow]? {
+    try state.separate(intention)
+    return intention
   }
 
   // MARK: answers

@@ -75,6 +75,7 @@ extension Reconciler {
     for (send, row) in zip(plan.sends, rows) {
       sends[send.edit.id] = send
       sends[send.edit.id]?.operationID = row.id
+      sends[send.edit.id]?.goesAlone = alone.contains(send.edit.id)
     }
     let journal = LedgerJournal(self, access)
     return Shipment(

@@ -273,8 +273,7 @@ extension Reconciler {
         try inDoubt(operation, "the org answered none of the attempts")
         return nil
       }
-      try state.move(operation, to: .dropped)
-      try state.reopen(operation.editID, run: run.id)
+      try reopen(operation)
       try reopenFollowers(of: operation.editID)
       redone.insert(operation.editID)
       return nil
@@ -287,13 +286,19 @@ extension Reconciler {
         decision == .discard || resent.insert(operation.editID).inserted
       {
         // It is discarded or sent again.
-        try state.move(operation, to: .dropped)
-        try state.reopen(operation.editID, run: run.id)
+        try reopen(operation)
         return nil
       }
       try inDoubt(operation, words, candidates: ids)
       return nil
     }
+  }
+
+  /// Reopens the edit of a write that was not done.
+  private func reopen(_ operation: OperationRow) throws {
+    try state.move(operation, to: .dropped)
+    try state.reopen(operation.editID, run: run.id)
+    if try state.isSeparated(operation) { alone.insert(operation.editID) }
   }
 
   /// Records the outcome of a write that was done; returns it if its record has to be read.

@@ -100,6 +100,7 @@ extension Reconciler {
     }
     let held = try await records(of: others, key, access)
     var reported: Set<Int64> = []
+    var unchanged: [(record: JSONObject, operation: OperationRow)] = []
     // A record that an upsert created shows more than the one that was known before.
     for (write, record) in others.map({ ($0, held[$0.operation.recordID ?? ""]) })
       + writes.map({ ($0, known[$0.operation.recordID ?? ""]) })
@@ -111,8 +112,11 @@ extension Reconciler {
       if isNew {
         reported.insert(write.edit.id)
       } else {
-        try noteSight(of: record, for: write.operation)
+        unchanged.append((record, write.operation))
       }
+    }
+    try state.connection.transaction {
+      for (record, operation) in unchanged { try noteSight(of: record, for: operation) }
     }
   }
 
