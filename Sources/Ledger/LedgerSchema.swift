@@ -305,12 +305,8 @@ package enum LedgerSchema {
 
   /// The same condition for a column, as a comparison with each value (see `isOne`).
   package static func isUnsettled(_ column: String) -> String {
-    let settled = [
-      "created", "updated", "deleted", "unchanged", "already in org", "not in field list",
-      "superseded",
-      "discarded", "undone", "partly undone", "not undone",
-    ]
-    return "(" + settled.map { "\(column) <> '\($0)'" }.joined(separator: " AND ") + ")"
+    "("
+      + Verdict.settled.map { "\(column) <> '\($0.text ?? "")'" }.joined(separator: " AND ") + ")"
   }
 
   /// Whether an edit `e` of a return `r` may have been sent by a run that the ledger does not know:

@@ -83,12 +83,11 @@ extension LedgerDatabase {
 
   /// The edits of a snapshot that a sync up has left and that need review.
   package func leftEdits(snapshotID: String) throws -> [OpenEdit] {
-    let left = Verdict.allCases.filter(\.leavesEdit).map { SQLiteValue.text($0.rawValue) }
     var edits: [OpenEdit] = []
     try connection.rows(
       Self.selection + """
          WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID)
-          AND e.verdict IN (\(list: left)) ORDER BY e.id
+          AND e.verdict IN (\(list: Verdict.list(\.leavesEdit))) ORDER BY e.id
         """
     ) { edits.append(Self.openEdit($0)) }
     return edits

@@ -13,9 +13,7 @@ extension LedgerDatabase {
     "(json_extract(\(raw: write).expected, '$.verdict') IN (\(list: undoneVerdicts)))"
   }
 
-  private static let undoneVerdicts = Verdict.allCases.filter(\.isUndone).map {
-    SQLiteValue.text($0.rawValue)
-  }
+  private static let undoneVerdicts = Verdict.list(\.isUndone)
 
   /// Whether the changes of an edit are to be undone.
   package func isToBeUndone(_ edit: Int64) throws -> Bool {
@@ -27,13 +25,12 @@ extension LedgerDatabase {
 
   /// The edits for which a run changed the org, or found that the org had been changed.
   package func editsWritten(by run: String) throws -> [Int64] {
-    let written = Verdict.allCases.filter(\.isWritten).map { SQLiteValue.text($0.rawValue) }
-    return try connection.all(
+    try connection.all(
       """
       SELECT o.edit_id FROM operation o
       WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo())
       UNION SELECT x.edit_id FROM outcome x
-      WHERE x.run_id = \(run) AND x.verdict IN (\(list: written)) AND (x.verdict = \(Verdict.deleted)
+      WHERE x.run_id = \(run) AND x.verdict IN (\(list: Verdict.list(\.isWritten))) AND (x.verdict = \(Verdict.deleted)
         OR EXISTS (SELECT 1 FROM operation o
           WHERE o.edit_id = x.edit_id AND o.state = \(OperationState.done)))
       ORDER BY 1
