@@ -7,7 +7,7 @@ package enum LedgerSchema {
   ///
   /// It changes with every change of the tables. A ledger of another version is refused, so from the
   /// first release on a change also needs a step that converts the previous version.
-  package static let version: Int64 = 18
+  package static let version: Int64 = 19
 
   /// Creates all tables, indexes, views and triggers in an empty database.
   static let statements = [
@@ -251,13 +251,15 @@ package enum LedgerSchema {
   /// Only the `state` of a row changes: it is `pending` until a run applies the decision (`done`)
   /// or finds that the org's values have changed (`moved`), or something else resolves or replaces
   /// it (`withdrawn`). An edit has at most one pending decision. `shown` has the org's values that
-  /// the operator saw.
+  /// the operator saw, and `restriction` is what the decision allows although the edit's user may
+  /// not do it.
   private static let decisions = """
     CREATE TABLE decision (
       id INTEGER PRIMARY KEY, edit_id INTEGER NOT NULL REFERENCES edit,
       kind TEXT NOT NULL
         CHECK (kind IN ('device', 'server', 'set', 'record', 'retry', 'discard', 'undo')),
-      detail TEXT NOT NULL, verdict TEXT, shown TEXT NOT NULL, decided_by TEXT NOT NULL,
+      detail TEXT NOT NULL, verdict TEXT, restriction TEXT, shown TEXT NOT NULL,
+      decided_by TEXT NOT NULL,
       decided_ms INTEGER NOT NULL, run_id TEXT REFERENCES run (id),
       state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'moved', 'withdrawn'))) STRICT;
     CREATE UNIQUE INDEX decision_pending ON decision (edit_id) WHERE state = 'pending';

@@ -74,9 +74,8 @@ extension LedgerDatabase {
     edit.lifted = Set(
       try connection.texts(
         """
-        SELECT json_extract(detail, '$.lifts') FROM decision
-        WHERE edit_id = \(edit.id) AND json_extract(detail, '$.lifts') IS NOT NULL
-          AND state <> 'withdrawn'
+        SELECT restriction FROM decision
+        WHERE edit_id = \(edit.id) AND restriction IS NOT NULL AND state <> 'withdrawn'
         """))
     return edit
   }
