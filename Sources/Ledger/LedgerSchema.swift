@@ -7,7 +7,7 @@ package enum LedgerSchema {
   ///
   /// It changes with every change of the tables. A ledger of another version is refused, so from the
   /// first release on a change also needs a step that converts the previous version.
-  package static let version: Int64 = 19
+  package static let version: Int64 = 20
 
   /// Creates all tables, indexes, views and triggers in an empty database.
   static let statements = [
@@ -184,6 +184,7 @@ package enum LedgerSchema {
 
   /// The writes, each recorded before it is sent.
   ///
+  /// - `purpose`: Whether the write sends its edit or undoes what the edit changed.
   /// - `sender_id`, `seen`: The ID of the user who sent the write, and what the record held before
   ///   it.
   /// - `is_doubted`: Whether an answer was lost. A request that was assumed to have had no effect
@@ -198,6 +199,7 @@ package enum LedgerSchema {
       run_id TEXT NOT NULL REFERENCES run (id), batch INTEGER,
       action TEXT NOT NULL
         CHECK \(isOne(of: ["create", "update", "upsert", "delete", "undelete"], "action")),
+      purpose TEXT NOT NULL CHECK \(isOne(of: ["send", "undo"], "purpose")),
       sender TEXT NOT NULL, sobject TEXT NOT NULL, record_id TEXT, external_field TEXT,
       external_value TEXT, payload TEXT NOT NULL, expected TEXT NOT NULL,
       level INTEGER NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,

@@ -124,8 +124,9 @@ struct LedgerDatabaseTests {
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     try raw.run(
       """
-      INSERT INTO operation (edit_id, run_id, action, sender, sobject, payload, expected, level, state)
-      VALUES (1, \(run.id), 'update', 'u', 'Account', '{}', '{}', 0, 'planned')
+      INSERT INTO operation (edit_id, run_id, action, purpose, sender, sobject, payload, expected, level,
+        state)
+      VALUES (1, \(run.id), 'update', 'send', 'u', 'Account', '{}', '{}', 0, 'planned')
       """)
     let paths = [
       "planned": [], "sent": ["sent"], "done": ["sent", "done"], "rejected": ["sent", "rejected"],

@@ -8,6 +8,7 @@ package struct OperationRow {
   package var id: Int64
   package var editID: Int64
   package var action: SyncUpAction
+  package var purpose: Purpose
   /// The name of the user who sends the write.
   package var sender: String
   /// The ID of that user; nil if it has not been read from the ledger.
@@ -57,10 +58,19 @@ package struct OperationRow {
   /// written since, in ms of the org's time.
   package static let writeMilliseconds: Int64 = 120_000
 
+  /// The purposes of a write.
+  package enum Purpose: String, Sendable {
+    /// It sends its edit.
+    case send
+    /// It undoes what its edit changed.
+    case undo
+  }
+
   /// A write that is planned.
   package init(
-    id: Int64 = 0, editID: Int64, action: SyncUpAction, sender: String, senderID: String? = nil,
-    sobject: String, recordID: String?, externalField: String? = nil, externalValue: String? = nil,
+    id: Int64 = 0, editID: Int64, action: SyncUpAction, purpose: Purpose = .send, sender: String,
+    senderID: String? = nil, sobject: String, recordID: String?, externalField: String? = nil,
+    externalValue: String? = nil,
     payload: JSONObject, expected: Settlement, level: Int = 0, attempt: Int64 = 0,
     sentMilliseconds: Int64? = nil, seen: JSONValue? = nil, state: OperationState = .planned,
     modificationField: String? = nil
@@ -68,6 +78,7 @@ package struct OperationRow {
     self.id = id
     self.editID = editID
     self.action = action
+    self.purpose = purpose
     self.sender = sender
     self.senderID = senderID
     self.sobject = sobject
@@ -115,8 +126,9 @@ extension LedgerDatabase {
     try connection.run(
       """
       INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
-        external_field, external_value, payload, expected, level, sender_id, seen, state)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        external_field, external_value, payload, expected, level, sender_id, seen, state,
+        purpose)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, each: operations,
       values: { operation in
         [
@@ -125,7 +137,7 @@ extension LedgerDatabase {
           SQLiteValue(operation.externalField), SQLiteValue(operation.externalValue),
           .text(JSONValue.object(operation.payload).text), .text(Self.text(operation.expected)),
           .integer(Int64(operation.level)), .text(senderID), SQLiteValue(operation.seen?.text),
-          .text(OperationState.planned.rawValue),
+          .text(OperationState.planned.rawValue), .text(operation.purpose.rawValue),
         ]
       },
       after: { operation in
@@ -293,13 +305,15 @@ extension LedgerDatabase {
         coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id, since_ms,
         (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id),
         (SELECT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms
+          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
       var operation = OperationRow(
         id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
-        action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
+        action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update,
+        purpose: row[21].text.flatMap(OperationRow.Purpose.init(rawValue:)) ?? .send,
+        sender: row[3].text ?? "",
         senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
         externalField: row[6].text,
         externalValue: row[7].text,

@@ -10,10 +10,8 @@ extension LedgerDatabase {
 
   /// Whether a write undid its edit's changes.
   package static func isUndo(_ write: String = "o") -> SQL {
-    "(json_extract(\(raw: write).expected, '$.verdict') IN (\(list: undoneVerdicts)))"
+    "(\(raw: write).purpose = \(OperationRow.Purpose.undo.rawValue))"
   }
-
-  private static let undoneVerdicts = Verdict.list(\.isUndone)
 
   /// Whether the changes of an edit are to be undone.
   package func isToBeUndone(_ edit: Int64) throws -> Bool {
@@ -55,7 +53,7 @@ extension LedgerDatabase {
       SELECT 1 FROM operation o
       WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo())
       UNION ALL SELECT 1 FROM outcome x WHERE x.run_id = \(run)
-        AND x.verdict IN (\(list: Self.undoneVerdicts), \(Verdict.notUndone)) LIMIT 1
+        AND x.verdict IN (\(list: Verdict.list(\.isUndone)), \(Verdict.notUndone)) LIMIT 1
       """) != nil
   }
 

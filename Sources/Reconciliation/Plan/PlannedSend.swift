@@ -16,6 +16,7 @@ package struct PlannedSend {
   var modificationField: String
   var sobject: String
   package var action: SyncUpAction
+  var purpose = OperationRow.Purpose.send
   /// The outcome in case of success.
   @Shared var expected: Settlement
   /// The date that the org's record must still have.
@@ -51,9 +52,9 @@ package struct PlannedSend {
 
   func operation(sender: String) -> OperationRow {
     var operation = OperationRow(
-      id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
-      recordID: recordID, externalField: externalField, externalValue: externalValue,
-      payload: payload, expected: expected, level: level, seen: seen,
+      id: operationID, editID: edit.id, action: action, purpose: purpose, sender: sender,
+      sobject: sobject, recordID: recordID, externalField: externalField,
+      externalValue: externalValue, payload: payload, expected: expected, level: level, seen: seen,
       modificationField: modificationField)
     operation.isCompleted = isCompleted
     return operation

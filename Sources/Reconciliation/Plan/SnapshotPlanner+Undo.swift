@@ -80,8 +80,9 @@ extension SnapshotPlanner {
     var send = PlannedSend(
       edit: one.edit, sync: one.sync,
       modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
-      action: action, expected: expected, condition: date, isStrict: true, payload: payload,
-      recordID: one.change.recordID, seen: .object(Self.dated(one.change.left, date)))
+      action: action, purpose: .undo, expected: expected, condition: date, isStrict: true,
+      payload: payload, recordID: one.change.recordID,
+      seen: .object(Self.dated(one.change.left, date)))
     send.parents = one.parents
     return send
   }

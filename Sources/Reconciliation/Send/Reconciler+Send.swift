@@ -175,7 +175,7 @@ extension Reconciler {
   ) -> Settlement {
     var settlement = operation.expected
     if let id { settlement.detail.recordID = id }
-    if settlement.verdict.isUndone { return settlement }
+    if operation.purpose == .undo { return settlement }
     if created == false { settlement.verdict = .updated }
     if let other = edit?.creation?.deviceRecordID, let id, other != id, operation.action != .update
     {

@@ -151,7 +151,7 @@ extension Reconciler {
     }
     let noticed = try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyInOrg])
+      as: operation.purpose == .undo ? [.undone, .partlyUndone] : [.alreadyInOrg])
     if let noticed, let written = Self.written(record), written <= noticed { return true }
     let isWhole = { (sent: JSONObject) in
       UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
@@ -173,10 +173,9 @@ extension Reconciler {
   /// longer take effect.
   private func isDead(_ write: LateWrite, after last: OperationRow) throws -> Bool {
     let operation = write.operation
-    let isUndo = operation.expected.verdict.isUndone
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
-      isUndo || (options.conditionalUpdates && mode == .leaveIfChanged),
+      operation.purpose == .undo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
       let left = try state.dateLeft(by: last)
     else { return false }
@@ -313,9 +312,9 @@ extension Reconciler {
       PlannedSend(
         edit: found.edit, sync: sync,
         modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
-        action: .update,
+        action: .update, purpose: later.purpose,
         expected: Settlement(
-          later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
+          later.purpose == .undo ? later.expected.verdict : .updated, detail),
         condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates,
         payload: payload,
         recordID: id)
@@ -371,7 +370,7 @@ extension Reconciler {
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
+      as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
   private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
