@@ -18,24 +18,17 @@ extension Reconciler {
   /// of them, its sender wrote last, and no other write accounts for the record's state. A newer
   /// write that the request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
-    var groups: [LateKey: LateGroup] = [:]
+    var late: [DoubtfulWrite] = []
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
-      guard let found = try state.openEdit(id: operation.editID),
-        let access = try await asker(of: found.snapshotID)
-      else { continue }
-      let asksAll = access.provesDeletions
-      let key = LateKey(
-        sobject: operation.sobject, snapshotID: asksAll ? "" : found.snapshotID)
-      var write = LateWrite(operation: try resolved(operation), edit: found.edit)
+      guard let found = try state.openEdit(id: operation.editID) else { continue }
+      var write = DoubtfulWrite(
+        operation: try resolved(operation), edit: found.edit, snapshotID: found.snapshotID)
       if operation.action == .upsert {
         write.operation.recordID = try state.doneRecordID(of: operation.editID)
       }
-      groups[key, default: LateGroup(access: access)].writes.append(write)
+      late.append(write)
     }
-    let ordered = groups.sorted {
-      ($0.key.sobject, $0.key.snapshotID) < ($1.key.sobject, $1.key.snapshotID)
-    }
-    for (key, group) in ordered {
+    for (key, group) in try await askable(late) {
       do {
         try await look(
           group.writes.filter { [.update, .upsert, .undelete].contains($0.operation.action) }, key,
@@ -57,25 +50,10 @@ extension Reconciler {
     }
   }
 
-  private struct LateKey: Hashable {
-    var sobject: String
-    var snapshotID: String
-  }
-
-  private struct LateGroup {
-    var access: RecordReader
-    var writes: [LateWrite] = []
-  }
-
-  private struct LateWrite {
-    var operation: OperationRow
-    var edit: OpenEdit
-  }
-
   // MARK: updates
 
   private nonisolated(nonsending) func look(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     var writes = writes
@@ -142,7 +120,7 @@ extension Reconciler {
   /// it was based on what the record already had. A request whose condition no longer holds cannot
   /// arrive, either.
   private func isExplained(
-    _ record: JSONObject, _ recordID: String, _ write: LateWrite
+    _ record: JSONObject, _ recordID: String, _ write: DoubtfulWrite
   ) throws -> Bool {
     let (operation, writes) = (write.operation, try state.writes(to: recordID))
     let date = record[try modificationField(of: operation)]?.string
@@ -171,7 +149,7 @@ extension Reconciler {
 
   /// Whether a later write changed the date on which the request is conditional, so that it can no
   /// longer take effect.
-  private func isDead(_ write: LateWrite, after last: OperationRow) throws -> Bool {
+  private func isDead(_ write: DoubtfulWrite, after last: OperationRow) throws -> Bool {
     let operation = write.operation
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
@@ -184,7 +162,7 @@ extension Reconciler {
 
   /// The records with the external ID of a write.
   private nonisolated(nonsending) func keyed(
-    _ write: LateWrite, _ access: RecordReader
+    _ write: DoubtfulWrite, _ access: RecordReader
   ) async throws -> [JSONObject] {
     try await resolver(access).keyedRecords(
       of: pending(write.operation, access), write.operation.sobject) ?? []
@@ -203,7 +181,7 @@ extension Reconciler {
 
   /// Records that a request arrived after which nothing else was written.
   private nonisolated(nonsending) func arrived(
-    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
+    _ write: DoubtfulWrite, _ record: JSONObject, _ access: RecordReader
   ) async throws {
     var operation = write.operation
     // The upsert found a record that another user had created in the meantime.
@@ -254,7 +232,7 @@ extension Reconciler {
   /// Sends a newer write again that a late request overwrote, and leaves the late request's edit
   /// for review, because the request may have overwritten other users' work as well.
   private nonisolated(nonsending) func putRight(
-    _ write: LateWrite, _ later: OperationRow, _ record: JSONObject
+    _ write: DoubtfulWrite, _ later: OperationRow, _ record: JSONObject
   ) async throws {
     let operation = write.operation
     var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
@@ -334,7 +312,7 @@ extension Reconciler {
   // MARK: deletes and creates
 
   private nonisolated(nonsending) func lookForDeleted(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     let ids = writes.compactMap(\.operation.recordID)
@@ -373,7 +351,7 @@ extension Reconciler {
       as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
-  private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
+  private func enterDeleted(_ write: DoubtfulWrite, _ id: String, by time: Int64) throws {
     let newer = try state.laterWrite(than: write.operation, recordID: id)
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
@@ -398,7 +376,7 @@ extension Reconciler {
   /// Looks for the record of a create that was considered lost, or was matched to another record: a
   /// record that has all of its values and that nothing else accounts for.
   private nonisolated(nonsending) func lookForCreated(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     var resolver = resolver(access)
@@ -415,7 +393,7 @@ extension Reconciler {
   /// Looks for the record of a write with a unique value: the record with this value, if nothing
   /// else accounts for it.
   private nonisolated(nonsending) func lookForKeyed(
-    _ write: LateWrite, _ access: RecordReader
+    _ write: DoubtfulWrite, _ access: RecordReader
   ) async throws {
     let records = try await keyed(write, access)
     guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
@@ -433,7 +411,7 @@ extension Reconciler {
     try enter(made, of: write)
   }
 
-  private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
+  private func enter(_ made: UnacknowledgedCreates.Made, of write: DoubtfulWrite) throws {
     let verdict = try state.verdict(of: write.edit.id)
     let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
     // A request creates one record, so another match does not replace the duplicate that was
