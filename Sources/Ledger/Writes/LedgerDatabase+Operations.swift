@@ -4,9 +4,11 @@ import SQLite
 import System
 
 /// One write to the org, from its plan to its outcome.
-package struct OperationRow {
+package struct OperationRow: Sendable {
   package var id: Int64
   package var editID: Int64
+  /// The run that planned it, and the start of that run; nil in a plan.
+  package var run: (id: String, began: Int64?)?
   package var action: SyncUpAction
   package var purpose: Purpose
   /// The name of the user who sends the write.
@@ -49,8 +51,29 @@ package struct OperationRow {
   package var state: OperationState
   /// The bulk job that contains the write; nil for a separate request.
   package var job: String?
+  /// Whether an answer was ever lost.
+  package var isDoubted = false
+  /// The org's error code and message if it refused the write.
+  package var refusal: (code: String?, message: String?) = (nil, nil)
+  /// The record that it created or changed.
+  package var resultID: String?
+  /// The record's date after the write; of a deletion, the time by which it was deleted.
+  package var serverDate: String?
+  /// The record's values after the write, including fields that were read for other writes; nil if
+  /// they were not read, or another user wrote in between.
+  package var left: JSONObject?
   /// The field with the record's modification date; nil in what the ledger returns.
   package var modificationField: String?
+
+  /// Whether its sending was not recorded: a run that the ledger does not know may have sent it.
+  package var isPresumed: Bool { sinceMilliseconds != nil }
+
+  /// The values after the write of the fields that it sent; nil if they are unknown.
+  package var leftOfSent: JSONObject? {
+    guard let left else { return nil }
+    let own = JSONObject(payload.names.compactMap { name in left[name].map { (name, $0) } })
+    return own.isEmpty ? nil : own
+  }
 
   /// The key of the record's date in `seen`; no field has this name.
   package static let dateKey = ".date"
@@ -305,7 +328,9 @@ extension LedgerDatabase {
         coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id, since_ms,
         (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id),
         (SELECT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose
+          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose,
+        run_id, (SELECT n.now_ms FROM run n WHERE n.id = run_id), is_doubted, code, message,
+        result_id, server_date, left_values
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
@@ -327,6 +352,11 @@ extension LedgerDatabase {
       operation.lastSentMilliseconds = row[20].integer
       operation.isRevised = row[17].integer == 1
       operation.otherSenders = [row[18].text, row[19].text].compactMap(\.self)
+      operation.run = (row[22].text ?? "", row[23].integer)
+      operation.isDoubted = row[24].integer == 1
+      operation.refusal = (row[25].text, row[26].text)
+      (operation.resultID, operation.serverDate) = (row[27].text, row[28].text)
+      operation.left = try parse(row[29].text, "an operation").object
       return operation
     }
   }
@@ -339,11 +369,6 @@ extension LedgerDatabase {
       WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = \(OperationState.done)
       """
     ).map { Int($0) }
-  }
-
-  /// The record that a write created or changed.
-  package func resultID(of operation: OperationRow) throws -> String? {
-    try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
   }
 
   /// Whether a create was sent for an edit of this record, which therefore existed before.

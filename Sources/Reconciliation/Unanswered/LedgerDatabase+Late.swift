@@ -35,24 +35,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The values after a write of the fields that it sent; nil if they were not read, or another
-  /// user wrote in between.
-  func left(by operation: OperationRow) throws -> JSONObject? {
-    guard
-      let text = try connection.text(
-        "SELECT left_values FROM operation WHERE id = \(operation.id)"),
-      let left = try JSONValue(parsing: text).object
-    else { return nil }
-    var own = JSONObject()
-    for name in operation.payload.names { own[name] = left[name] }
-    return own.isEmpty ? nil : own
-  }
-
-  /// The record's date when the values after a write were read.
-  func dateLeft(by operation: OperationRow) throws -> String? {
-    try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
-  }
-
   /// The latest time at which attache last deleted a record, in ms of the org's time; nil if it
   /// never did.
   func lastDeletion(of recordID: String) throws -> Int64? {

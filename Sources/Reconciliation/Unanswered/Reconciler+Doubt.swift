@@ -130,7 +130,7 @@ extension Reconciler {
     for operation in try state.unreadOperations(since: run.now - Self.watchMilliseconds) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       var operation = operation
-      operation.recordID = try state.resultID(of: operation) ?? operation.recordID
+      operation.recordID = operation.resultID ?? operation.recordID
       groups[found.snapshotID, default: []].append(operation)
     }
     var unread: [(operations: [OperationRow], access: RecordReader)] = []
@@ -221,7 +221,7 @@ extension Reconciler {
       externalValue: operation.externalValue, fields: operation.payload, seen: operation.seen,
       since: operation.sinceMilliseconds ?? sent,
       sent: max(sent, operation.lastSentMilliseconds ?? sent))
-    write.isPresumed = operation.sinceMilliseconds != nil
+    write.isPresumed = operation.isPresumed
     write.isRevised = operation.isRevised
     if write.isPresumed { write.otherSenders = operation.otherSenders }
     write.job = operation.job

@@ -80,7 +80,7 @@ extension Reconciler {
         try !isExplained(record, id, write)
       else { continue }
       guard let later = try state.laterWrite(than: operation, recordID: id),
-        try !stands(later, in: record, against: operation)
+        !Self.stands(later, in: record, against: operation)
       else {
         try await arrived(write, record, access)
         continue
@@ -104,12 +104,12 @@ extension Reconciler {
   ///
   /// The values after the newer write may have been read after the older one had arrived. If the
   /// record has exactly the older one's values, such a reading shows nothing.
-  private func stands(
+  private static func stands(
     _ later: OperationRow, in record: JSONObject, against older: OperationRow
-  ) throws -> Bool {
+  ) -> Bool {
     if UnacknowledgedCreates.agreement(of: later.payload, with: record) == .whole { return true }
     guard UnacknowledgedCreates.agreement(of: older.payload, with: record) != .whole,
-      let left = try state.left(by: later)
+      let left = later.leftOfSent
     else { return false }
     return UnacknowledgedCreates.agreement(of: left, with: record) == .whole
   }
@@ -124,7 +124,7 @@ extension Reconciler {
   ) throws -> Bool {
     let (operation, writes) = (write.operation, try state.writes(to: recordID))
     let date = record[try modificationField(of: operation)]?.string
-    if let last = writes.last, last.id > operation.id, try isDead(write, after: last) {
+    if let last = writes.last, last.id > operation.id, isDead(write, after: last) {
       return true
     }
     let noticed = try state.noticed(
@@ -134,12 +134,12 @@ extension Reconciler {
     let isWhole = { (sent: JSONObject) in
       UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
     }
-    return try writes.contains { done in
-      let left = try state.left(by: done)
+    return writes.contains { done in
+      let left = done.leftOfSent
       // The values after a write may have been read after the request had arrived. If the record
       // has exactly the values of the request, a write of other values does not account for it.
       if isWhole(operation.payload), !isWhole(done.payload) { return false }
-      guard let leftDate = try state.dateLeft(by: done) else {
+      guard let leftDate = done.serverDate else {
         // The values after it were not read.
         return done.id == writes.last?.id && done.id > operation.id && isWhole(left ?? done.payload)
       }
@@ -149,13 +149,13 @@ extension Reconciler {
 
   /// Whether a later write changed the date on which the request is conditional, so that it can no
   /// longer take effect.
-  private func isDead(_ write: DoubtfulWrite, after last: OperationRow) throws -> Bool {
+  private func isDead(_ write: DoubtfulWrite, after last: OperationRow) -> Bool {
     let operation = write.operation
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
       operation.purpose == .undo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
-      let left = try state.dateLeft(by: last)
+      let left = last.serverDate
     else { return false }
     return ServerDate.isBefore(seen, left)
   }
