@@ -5,7 +5,7 @@ import System
 
 /// One write to the org, from its plan to its outcome.
 package struct OperationRow: Sendable {
-  package var id: Int64
+  package var id: Int64 = 0
   package var editID: Int64
   /// The run that planned it, and the start of that run; nil in a plan.
   package var run: (id: String, began: Int64?)?
@@ -26,8 +26,8 @@ package struct OperationRow: Sendable {
   /// reported the same way.
   @Shared package var expected: Settlement
   /// The write's depth in the order of dependencies, which a resumed run keeps.
-  package var level: Int
-  package var attempt: Int64
+  package var level = 0
+  package var attempt: Int64 = 0
   /// The org's time before the first attempt.
   ///
   /// The write cannot have created anything earlier.
@@ -48,7 +48,7 @@ package struct OperationRow: Sendable {
   /// For an upsert, it is the record with the external ID, or null if there is none; for an update,
   /// the fields that are sent. The record's date is stored with the fields, under `dateKey`.
   package var seen: JSONValue?
-  package var state: OperationState
+  package var state = OperationState.planned
   /// The bulk job that contains the write; nil for a separate request.
   package var job: String?
   /// Whether an answer was ever lost.
@@ -91,30 +91,13 @@ package struct OperationRow: Sendable {
 
   /// A write that is planned.
   package init(
-    id: Int64 = 0, editID: Int64, action: SyncUpAction, purpose: Purpose = .send, sender: String,
-    senderID: String? = nil, sobject: String, recordID: String?, externalField: String? = nil,
-    externalValue: String? = nil,
-    payload: JSONObject, expected: Settlement, level: Int = 0, attempt: Int64 = 0,
-    sentMilliseconds: Int64? = nil, seen: JSONValue? = nil, state: OperationState = .planned,
-    modificationField: String? = nil
+    editID: Int64, action: SyncUpAction, purpose: Purpose = .send, sender: String = "",
+    sobject: String, recordID: String?, payload: JSONObject = [:], expected: Settlement,
+    seen: JSONValue? = nil, modificationField: String? = nil
   ) {
-    self.id = id
-    self.editID = editID
-    self.action = action
-    self.purpose = purpose
-    self.sender = sender
-    self.senderID = senderID
-    self.sobject = sobject
-    self.recordID = recordID
-    self.externalField = externalField
-    self.externalValue = externalValue
-    self.payload = payload
-    self.expected = expected
-    self.level = level
-    self.attempt = attempt
-    self.sentMilliseconds = sentMilliseconds
-    self.seen = seen
-    self.state = state
+    (self.editID, self.action, self.purpose) = (editID, action, purpose)
+    (self.sender, self.sobject, self.recordID) = (sender, sobject, recordID)
+    (self.payload, self.expected, self.seen) = (payload, expected, seen)
     self.modificationField = modificationField
   }
 }
@@ -335,18 +318,17 @@ extension LedgerDatabase {
       """)
     return try rows.map { row in
       var operation = OperationRow(
-        id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
-        action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update,
+        editID: row[1].integer ?? 0, action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update,
         purpose: row[21].text.flatMap(OperationRow.Purpose.init(rawValue:)) ?? .send,
-        sender: row[3].text ?? "",
-        senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
-        externalField: row[6].text,
-        externalValue: row[7].text,
+        sender: row[3].text ?? "", sobject: row[4].text ?? "", recordID: row[5].text,
         payload: try parse(row[8].text, "an operation").object ?? [:],
         expected: settlement(try parse(row[9].text, "an operation")),
-        attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer,
-        seen: try row[14].text.map { try parse($0, "an operation") },
-        state: try OperationState(row[12].text, in: path))
+        seen: try row[14].text.map { try parse($0, "an operation") })
+      operation.id = row[0].integer ?? 0
+      (operation.externalField, operation.externalValue) = (row[6].text, row[7].text)
+      (operation.attempt, operation.sentMilliseconds) = (row[10].integer ?? 0, row[11].integer)
+      operation.state = try OperationState(row[12].text, in: path)
+      operation.senderID = row[13].text
       operation.job = row[15].text
       operation.sinceMilliseconds = row[16].integer
       operation.lastSentMilliseconds = row[20].integer

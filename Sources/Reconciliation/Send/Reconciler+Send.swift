@@ -33,7 +33,7 @@ extension Reconciler {
     let rows = try state.plan(
       plans.map { plan, access in
         let identity = access.session.identity
-        return (plan.sends.map { $0.operation(sender: identity.username) }, identity.userID)
+        return (plan.sends.map { $0.operation(by: identity) }, identity.userID)
       }, run: run.id)
     var shipments: [Shipment] = []
     for ((plan, access), rows) in zip(plans, rows) {
@@ -74,7 +74,7 @@ extension Reconciler {
     var sends: [Int64: PlannedSend] = [:]
     for (send, row) in zip(plan.sends, rows) {
       sends[send.edit.id] = send
-      sends[send.edit.id]?.operationID = row.id
+      sends[send.edit.id]?.operation = row
     }
     let journal = LedgerJournal(self, access)
     return Shipment(

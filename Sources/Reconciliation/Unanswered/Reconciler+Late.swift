@@ -289,13 +289,13 @@ extension Reconciler {
     plan.sends = [
       PlannedSend(
         edit: found.edit, sync: sync,
-        modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
-        action: .update, purpose: later.purpose,
-        expected: Settlement(
-          later.purpose == .undo ? later.expected.verdict : .updated, detail),
-        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates,
-        payload: payload,
-        recordID: id)
+        operation: OperationRow(
+          editID: later.editID, action: .update, purpose: later.purpose, sobject: later.sobject,
+          recordID: id, payload: payload,
+          expected: Settlement(
+            later.purpose == .undo ? later.expected.verdict : .updated, detail),
+          modificationField: rules[sync].target.modificationDateFieldName),
+        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates)
     ]
     plan.levels = [[found.edit.id]]
     try await send([(plan, access)])
