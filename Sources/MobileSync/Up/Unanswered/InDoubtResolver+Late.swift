@@ -55,7 +55,7 @@ extension InDoubtResolver {
   /// This is no proof. It is reported only in addition to a record that the create has made since,
   /// so that an operator can compare both.
   private static func rewritten(
-    _ create: UnacknowledgedCreates.Lost, _ found: [JSONObject], besides given: Set<String>
+    _ create: PendingWrite, _ found: [JSONObject], besides given: Set<String>
   ) -> UnacknowledgedCreates.Made? {
     let made = found.filter {
       $0["IsDeleted"]?.bool != true && UnacknowledgedCreates.isInTime(of: create, $0)
