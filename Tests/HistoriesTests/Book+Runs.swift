@@ -116,6 +116,7 @@ extension Book {
       {
         return
       }
+      if isDecided(transition) { return unlisted.append(transition) }
       // A sync up sends all listed fields, so OVERWRITE restores the values that the phone was
       // issued.
       if world.setup.overwrites { return unlisted.append(transition) }

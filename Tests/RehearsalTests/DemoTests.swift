@@ -21,7 +21,7 @@ import Testing
       places, report: { event in events.withLock { $0.append(event) } },
       say: { line in
         lines.withLock { $0.append(line) }
-        // The hint to start another demo is no command on what this one leaves.
+        // The hint to start another demo works on none of the files of this one.
         guard let command = line.firstMatch(of: /(?:^ *|: )(attache (?!demo )[a-z].*)$/)?.1
         else { return }
         commands.withLock { $0.append(Pasted(String(command))) }
