@@ -71,7 +71,8 @@ package struct OperationRow: Sendable {
   /// The values after the write of the fields that it sent; nil if they are unknown.
   package var leftOfSent: JSONObject? {
     guard let left else { return nil }
-    let own = JSONObject(payload.names.compactMap { name in left[name].map { (name, $0) } })
+    var own = JSONObject()
+    for name in payload.names { own[name] = left[name] }
     return own.isEmpty ? nil : own
   }
 
@@ -97,8 +98,8 @@ package struct OperationRow: Sendable {
   ) {
     (self.editID, self.action, self.purpose) = (editID, action, purpose)
     (self.sender, self.sobject, self.recordID) = (sender, sobject, recordID)
-    (self.payload, self.expected, self.seen) = (payload, expected, seen)
-    self.modificationField = modificationField
+    (self.payload, self.seen, self.modificationField) = (payload, seen, modificationField)
+    self.expected = expected
   }
 }
 

@@ -221,7 +221,7 @@ extension Reconciler {
   ) throws -> Settlement {
     let verdict = try state.verdict(of: edit.id)
     var settlement = operation.expected
-    let isBeforeUndo = edit.isToBeUndone && !operation.expected.verdict.isUndone
+    let isBeforeUndo = edit.isToBeUndone && operation.purpose == .send
     if try verdict?.isWaiting == false || isBeforeUndo || isGivenUp(edit) {
       settlement.verdict = .conflict
     }
