@@ -48,6 +48,13 @@ import Testing
     return death
   }()
 
+  /// The answer to the first write is lost, and another user then changes the newest record.
+  private static let lostAnswer = {
+    var loss = Mishap(kind: .lostAnswer, nth: 1, arrives: true)
+    loss.then = OrgChange(action: .update(field: 75), target: .newest, isSameSecond: true)
+    return loss
+  }()
+
   static let found: [Found] = [
     Found(
       "a resumed run supersedes an edit that it has decided before", 20_261_122_121,
@@ -303,6 +310,24 @@ import Testing
         .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0), .run(.reconcile, held),
         .wait(seconds: 3600), .run(.reconcile, nil), .lateArrival, .run(.undo(back: 0), held),
         .syncUp(phone: 0, soup: 2, most: 1), .editAgain(phone: 0, field: 95),
+      ]),
+    Found(
+      "a value that a lost upsert overwrote before another user did is reported", 903_700_125,
+      setup(
+        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      [
+        .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
+        .run(.all, nil), .returnStore(phone: 1), .run(.reconcile, lostAnswer),
+      ]),
+    Found(
+      "a value entered right before an upsert is sent is reported, if it is overwritten",
+      903_700_125,
+      setup(
+        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      [
+        .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
+        .run(.all, nil), .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, lostAnswer),
       ]),
   ]
 

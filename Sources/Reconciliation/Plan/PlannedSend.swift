@@ -16,7 +16,7 @@ package struct PlannedSend {
   @Shared var operation: OperationRow
   /// The date that the org's record must still have.
   var condition: String?
-  /// Whether the update itself has its condition.
+  /// Whether the update, or the upsert of an existing record, itself has its condition.
   var isStrict = false
   /// Records whose IDs the payload needs.
   var needs: Set<NewRecord> = []
@@ -63,13 +63,16 @@ package struct PlannedSend {
   static let parentStandsText =
     "the deletion of its parent is not resolved: it is deleted with the parent, or sent if that deletion is discarded"
 
-  /// The settlement of a detail whose parent, deleted on the device, has a verdict.
-  func following(_ parent: Verdict) -> Settlement {
+  /// The settlement of a detail if the deletion of its parent on the device has a verdict.
+  func following(_ deletion: Int64, _ parent: Verdict) -> Settlement {
+    var settlement: Settlement
     switch parent {
-    case .deleted: Self.gone(edit)
-    case .notAttempted, .unconfirmed: left(parent, because: Self.parentStandsText)
-    default: blocked(because: Self.parentStandsText)
+    case .deleted: return Self.gone(edit)
+    case .notAttempted, .unconfirmed: settlement = left(parent, because: Self.parentStandsText)
+    default: settlement = blocked(because: Self.parentStandsText)
     }
+    settlement.detail.otherEdits = [deletion]
+    return settlement
   }
 
   /// The settlement of a detail that is deleted with its parent.
@@ -84,14 +87,19 @@ package struct PlannedSend {
     blocked(because: "\(field) refers to a record that did not reach the org")
   }
 
+  /// The record that is changed: for an upsert, the one that was read with its external ID; nil for
+  /// a new one.
+  var targetID: String? {
+    operation.recordID ?? operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+  }
+
   /// The object and field of an upsert; nil for other actions.
   var upsertKey: String? { action == .upsert ? operation.externalField.map(key) : nil }
 
   /// The targets of the write: its record, and the external IDs in the fields of `keys` that it
   /// sets or uses.
   func targets(_ keys: Set<String>) -> [String] {
-    let record =
-      operation.recordID ?? operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    let record = targetID
     var values = operation.payload
     if let field = operation.externalField {
       values[field] = operation.externalValue.map(JSONValue.string)
@@ -153,7 +161,11 @@ package struct PlannedSend {
 extension PlannedSend: SyncUpChange {
   package var action: SyncUpAction { operation.action }
   package var objectType: String { operation.sobject }
-  package var isConditional: Bool { isStrict && action == .update && condition != nil }
+  package var isConditional: Bool {
+    guard isStrict, condition != nil else { return false }
+    // The children of a tree refer to the ID in the answer, which an update does not have.
+    return action == .update || (action == .upsert && tree?.isParent != true)
+  }
 
   package var write: SyncUpWrite {
     var fields = operation.payload
@@ -175,6 +187,7 @@ extension PlannedSend: SyncUpChange {
     }
     write.fields = Array(JSONValue.object(fields).bytes.dropFirst().dropLast())
     if isConditional {
+      write.recordID = targetID
       write.unmodifiedSince = condition.flatMap { Dates.milliseconds(iso8601: $0) }
     }
     return write
