@@ -5,9 +5,10 @@
 package enum LedgerSchema {
   /// The version that this program reads and writes.
   ///
-  /// It changes with every change of the tables. A ledger of another version is refused, so from the
-  /// first release on a change also needs a step that converts the previous version.
-  package static let version: Int64 = 20
+  /// It changes with every change of the tables since the last release. Each change needs a step
+  /// that converts the previous version (`LedgerConversion`). A ledger of a version without a step,
+  /// such as a later one, is refused.
+  package static let version: Int64 = 19
 
   /// Creates all tables, indexes, views and triggers in an empty database.
   static let statements = [

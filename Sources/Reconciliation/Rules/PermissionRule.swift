@@ -107,7 +107,7 @@ package enum PermissionRule {
     }
 
     /// The verdict that reports the restriction.
-    func settlement(of edit: OpenEdit) -> Settlement {
+    package func settlement(of edit: OpenEdit) -> Settlement {
       var detail = OutcomeDetail.because(message)
       (detail.recordID, detail.otherID) = (edit.recordID, recordID)
       detail.restriction = text
