@@ -9,9 +9,10 @@ package enum BundleWriter {
   /// The reason a store at `path` is not packed, as the end of a sentence about the path; nil if it
   /// is packed.
   ///
-  /// A device creates SQLite's files next to the store; the journal has the longest of their names.
+  /// Other files have names that begin with the store's. The longest is that of the journal of a copy in which an
+  /// alteration is finished.
   package static func refusal(ofStorePath path: String) -> String? {
-    ArchiveWriter.refusal(ofName: path + "-journal")
+    ArchiveWriter.refusal(ofName: path + ".finished-journal")
   }
 
   /// Writes a bundle to `path`: the manifest first, then the stores in the manifest's order.

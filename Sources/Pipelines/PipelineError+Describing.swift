@@ -48,17 +48,7 @@ extension PipelineError {
     case let error as SnapshotError:
       self.init(error.isDamage ? .damaged : .failed, "snapshot", error.description)
     case let error as MarkedDirectory.Foreign: self.init(error)
-    case let error as SystemError where error.isFileInPlace:
-      self.init(
-        .failed, "disk", "\(error.path) is a file or below one, and a directory is needed",
-        fix: "name a directory, or move the file away")
-    case let error as SystemError where error.isDirectoryMissing:
-      self.init(
-        .failed, "disk",
-        "the directory \(Files.parent(of: error.path) ?? ".") does not exist", fix: "create it")
-    case let error as SystemError:
-      self.init(
-        .failed, "disk", "\(error)", fix: "check the path, its permissions and the free space")
+    case let error as SystemError: self.init(disk: error)
     case let error as StoreError:
       self.init(
         error.isDamage ? .damaged : .failed, "store", error.description,
@@ -85,6 +75,19 @@ extension PipelineError {
         .tryLater, "run.cancelled", Self.stoppedText, fix: Self.goesOnText)
     default: self.init(.failed, "failed", "\(error)")
     }
+  }
+
+  /// A file or directory that the system did not read or write.
+  private init(disk error: SystemError) {
+    var (text, fix) = ("\(error)", "check the path, its permissions and the free space")
+    if error.isFileInPlace {
+      text = "\(error.path) is a file or below one, and a directory is needed"
+      fix = "name a directory, or move the file away"
+    } else if error.isDirectoryMissing {
+      text = "the directory \(Files.parent(of: error.path) ?? ".") does not exist"
+      fix = "create it"
+    }
+    self.init(.failed, "disk", text, fix: fix)
   }
 
   /// A directory that a command would empty or overwrite, and that attache did not create.

@@ -56,7 +56,7 @@ extension SoupAlteration {
   /// Whether the elements are in the new table.
   var isCopied: Bool { lastStep >= .copyTable }
   /// Whether the old tables exist.
-  private var isOldThere: Bool { lastStep < .dropOldTable }
+  fileprivate var isOldThere: Bool { lastStep < .dropOldTable }
 
   /// Whether the soup's tables and indexes are complete: the alteration has not started, or only
   /// the cleanup is left.
@@ -121,7 +121,38 @@ extension Store {
   /// Clean rows of the old table are no loss: the app has fetched their records again, or will do
   /// so.
   func checkBothTables(of alteration: SoupAlteration) throws {
-    guard alteration.isInBothTables else { return }
+    guard alteration.isInBothTables,
+      let lost = try firstEdit(inOldTableOf: alteration, where: "id IN")
+    else { return }
+    throw StoreError.damaged(
+      path: path,
+      reason: """
+        a change of the indexes of soup "\(alteration.new.name)" failed, and row \(lost) of \(alteration.oldTable) is \
+        an edit whose id another row of \(alteration.new.table) has by now; save the edits of \
+        \(alteration.oldTable) in the app again, and drop that table and the row of long_operations_status
+        """)
+  }
+
+  /// Throws if the old table of an alteration has an edit that the new one lacks, although the
+  /// status says that the rows were copied: a status proves nothing about rows.
+  func checkCopiedRows(of alteration: SoupAlteration) throws {
+    guard alteration.isCopied, alteration.isOldThere,
+      let lost = try firstEdit(inOldTableOf: alteration, where: "id NOT IN")
+    else { return }
+    throw StoreError.damaged(
+      path: path,
+      reason: """
+        a change of the indexes of soup "\(alteration.new.name)" was interrupted, and row \(lost) of \
+        \(alteration.oldTable) is an edit that \(alteration.new.table) lacks; save the edit in the app again, or \
+        drop \(alteration.oldTable) and the row of long_operations_status if the row was removed on purpose
+        """)
+  }
+
+  /// The first row of the old table that is an edit, or cannot be read, and whose ID is, or is not,
+  /// in the new table.
+  private func firstEdit(
+    inOldTableOf alteration: SoupAlteration, where condition: String
+  ) throws -> Int64? {
     let flag = flag(of: alteration.old) ?? "0"
     let scanner = RecordScanner(paths: [SyncField.local])
     let spans = UnsafeMutableBufferPointer<JSONSpan>.allocate(capacity: 1)
@@ -130,7 +161,7 @@ extension Store {
     var lost: Int64?
     let sql: SQL = """
       SELECT id, soup, \(flag) FROM \(raw: alteration.oldTable)
-      WHERE id IN (SELECT id FROM \(raw: alteration.new.table)) ORDER BY id
+      WHERE \(raw: condition) (SELECT id FROM \(raw: alteration.new.table)) ORDER BY id
       """
     try connection.rows(sql) { row in
       guard lost == nil else { return }
@@ -142,13 +173,6 @@ extension Store {
       }
       if isEdit { lost = row.integer(0) }
     }
-    guard let lost else { return }
-    throw StoreError.damaged(
-      path: path,
-      reason: """
-        a change of the indexes of soup "\(alteration.new.name)" failed, and row \(lost) of \(alteration.oldTable) is \
-        an edit whose id another row of \(alteration.new.table) has by now; save the edits of \
-        \(alteration.oldTable) in the app again, and drop that table and the row of long_operations_status
-        """)
+    return lost
   }
 }

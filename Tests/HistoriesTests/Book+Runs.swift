@@ -32,6 +32,8 @@ extension Book {
 
   /// Removes overwritten values that a report has listed, of this run or of one after an
   /// interruption.
+  ///
+  /// After a request without an answer, the base is the value before it.
   private mutating func strikeOff(_ result: RunResult, in world: World) {
     let died = world.runs.dropLast().reversed().prefix { $0.isStruck }.compactMap(\.id)
     let told = ([result.id].compactMap(\.self) + died).compactMap { reports[$0] }.flatMap(\.records)
@@ -39,7 +41,8 @@ extension Book {
       told.contains { row in
         row.recordID == transition.field.record
           && row.fields.contains {
-            $0.name == transition.field.field && $0.server == transition.old
+            $0.name == transition.field.field
+              && ($0.server == transition.old || $0.base != nil && $0.base == transition.old)
           }
       }
     }
@@ -116,6 +119,7 @@ extension Book {
       {
         return
       }
+      if isDecided(transition) { return unlisted.append(transition) }
       // A sync up sends all listed fields, so OVERWRITE restores the values that the phone was
       // issued.
       if world.setup.overwrites { return unlisted.append(transition) }

@@ -169,6 +169,19 @@ struct Book {
     }
   }
 
+  /// Whether a user decided for a row's own value: a user who was shown it next to the org's
+  /// changed a field that the same sentence names.
+  ///
+  /// Without a base, a sentence names all listed fields in which the row differs from the org.
+  func isDecided(_ transition: OrgWatch.Transition) -> Bool {
+    guard let old = transition.old, let new = transition.new else { return false }
+    let shown = "\(transition.field.field) is \"\(old)\" in the org and \"\(new)\" here"
+    return changes.contains { change in
+      change.recordID == transition.field.record && change.words.contains(shown)
+        && change.words.contains("\(change.field) is ")
+    }
+  }
+
   /// Whether a row that was issued as open was returned with changes.
   ///
   /// A bundle of another phone has no change that was made after that phone installed it.

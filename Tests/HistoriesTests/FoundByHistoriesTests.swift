@@ -48,6 +48,13 @@ import Testing
     return death
   }()
 
+  /// The answer to the first write is lost, and another user then changes the newest record.
+  private static let lostAnswer = {
+    var loss = Mishap(kind: .lostAnswer, nth: 1, arrives: true)
+    loss.then = OrgChange(action: .update(field: 75), target: .newest, isSameSecond: true)
+    return loss
+  }()
+
   static let found: [Found] = [
     Found(
       "a resumed run supersedes an edit that it has decided before", 20_261_122_121,
@@ -273,6 +280,44 @@ import Testing
         .run(.reconcile, Mishap(kind: .killAtWrite, nth: 1, arrives: false)),
         .editAgain(phone: 1, field: 1), .syncUp(phone: 1, soup: 3, most: 100), .run(.all, nil),
         .run(.undo(back: 0), nil),
+      ]),
+    Found(
+      "a row that its app sent replaces its create, also next to a changed row with its Id",
+      677_100_087, setup(quiet: 120, .external, android: [1], across: .firstWins),
+      [
+        .edit(phone: 2, soup: 2, pick: 28, field: 3, .boolean), .createOver(phone: 2, pick: 28),
+        .returnStore(phone: 2), .run(.reconcile, nil), .syncUp(phone: 2, soup: 3, most: 100),
+        .editAgain(phone: 2, field: 32),
+      ]),
+    Found(
+      "a user who was shown both values decides for each of the row's own", 903_700_180,
+      setup(
+        quiet: 900, .external, android: [2], across: .lastWins, carries: true, cuts: true,
+        concurrency: 4, prunes: true),
+      [
+        .delete(phone: 1, soup: 0, pick: 2, .boolean), .returnStore(phone: 1), .run(.all, nil),
+        .syncDown(phone: 0), .edit(phone: 0, soup: 0, pick: 2, field: 28, .boolean),
+        .orgChange(OrgChange(action: .update(field: 90), target: .ofPhone, isSameSecond: true)),
+        .returnStore(phone: 0), .run(.all, nil), .install(phone: 0),
+        .fix(phone: 0, pick: 55, field: 21),
+      ]),
+    Found(
+      "a decision to undo an edit does not close what its late request made", 731_900_242,
+      setup(
+        strict: false, quiet: 120, .none, android: [1], across: .lastWins, cuts: true,
+        concurrency: 4),
+      [
+        .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, nil), .lateArrival, .run(.undo(back: 0), held),
+        .syncUp(phone: 0, soup: 2, most: 1), .editAgain(phone: 0, field: 95),
+      ]),
+    Found(
+      "a value that a lost upsert overwrote before another user did is reported", 903_700_125,
+      setup(
+        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      [
+        .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
+        .run(.all, nil), .returnStore(phone: 1), .run(.reconcile, lostAnswer),
       ]),
   ]
 

@@ -7,6 +7,7 @@ import TestSupport
 struct Report: Sendable, Hashable {
   struct Field: Sendable, Hashable {
     var name: String
+    var base: String?
     var server: String?
     var device: String?
   }
@@ -79,8 +80,8 @@ struct Report: Sendable, Hashable {
       otherID: value["otherId"]?.string,
       fields: (value["fields"]?.array ?? []).map {
         Field(
-          name: $0["name"]?.string ?? "", server: $0["server"]?.string,
-          device: $0["device"]?.string)
+          name: $0["name"]?.string ?? "", base: $0["base"]?.string,
+          server: $0["server"]?.string, device: $0["device"]?.string)
       },
       outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
       message: value["message"]?.string)

@@ -1,3 +1,5 @@
+import JSON
+
 /// The soups of the histories' pipeline.
 ///
 /// Two of them have the same records, and the last one has their details.
@@ -28,6 +30,11 @@ struct Soup: Sendable, Hashable {
 
   /// The address of an account: a value of several parts, which no request can write.
   static let compound = "BillingAddress"
+
+  /// The text of a field of an element; that of an address is its city.
+  static func text(_ field: String, of element: JSONObject) -> String? {
+    field == compound ? element[field]?["city"]?.string : element[field]?.string
+  }
 
   /// The fields that a device has of a record, in addition to its ID and date.
   func fields(upserts: Bool) -> [String] {

@@ -61,7 +61,7 @@ extension World {
     // have been recreated.
     let recordID = element["Id"]?.string ?? ""
     func held(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
-      row.changed.filter { element[$0.key]?.string == $0.value.value }
+      row.changed.filter { Soup.text($0.key, of: element) == $0.value.value }
     }
     func unseen(_ row: PhoneRow) -> [String: (value: String, change: Int)] {
       held(row).filter { !watch.hasSeen($0.value.value, recordID, $0.key) }
@@ -84,7 +84,9 @@ extension World {
     row.changed = left(origin)
     for field in row.changed.keys {
       row.issued[field] = origin.issued[field]
-      row.before[field] = origin.issued[field].map { .string($0) } ?? .null
+      row.before[field] =
+        field == Soup.compound
+        ? origin.before[field] : origin.issued[field].map { .string($0) } ?? .null
     }
     row.isDeleted = isDeleted
     row.date = element["_soupLastModifiedDate"]?.int ?? 0

@@ -88,11 +88,12 @@ import Testing
   @Test func `if the base is unknown, a row keeps the fields possibly edited`() async throws {
     let scene = try CarriedScene()
     let (device, id) = try await scene.primed()
-    // The app has fetched the record itself since. BillingCity is outside the field list.
+    // The app has fetched the record itself since. BillingCity is outside the field list, and
+    // Draft is an object that the app keeps.
     try device.edit(
       "accounts", id: id,
       [
-        "Phone": "device", "BillingCity": "Lyon",
+        "Phone": "device", "BillingCity": "Lyon", "Draft": .object(["city": "Lyon"]),
         "LastModifiedDate": "2020-01-01T00:00:00.000+0000",
       ], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
@@ -102,6 +103,31 @@ import Testing
     #expect(told.detail.hasNoBase && told.detail.outside.map(\.name) == ["BillingCity"])
     let row = try scene.row(id, on: scene.world.device("ada", as: "ada-2"))
     #expect(row["Phone"] == "device" && row["BillingCity"] == "Lyon")
+    #expect(row["Draft"]?["city"] == "Lyon")
+  }
+
+  @Test func `a fix of a row without a base is sent over each value that was shown`() async throws {
+    let scene = try CarriedScene()
+    let (device, id) = try await scene.primed()
+    // The app has fetched the record itself since, with a later Website.
+    try device.edit(
+      "accounts", id: id,
+      [
+        "Phone": "device", "Website": "https://fetched",
+        "LastModifiedDate": "2020-01-01T00:00:00.000+0000",
+      ], now: scene.later())
+    try scene.scene.office(id, ["Phone": "office", "Website": "https://office"])
+    #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 1])
+    let phone = try scene.world.device("ada", as: "ada-2")
+    let shown = #"Website is "https://office" in the org and "https://fetched" here"#
+    #expect(try words(id, phone, scene).contains(shown))
+    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    let night = try await scene.run(phone, as: "two.sqlite")
+    #expect(night.verdicts == [.superseded: 1, .updated: 1])
+    #expect(try scene.scene.field("Phone", of: id) == "mended")
+    #expect(try scene.scene.field("Website", of: id) == "https://fetched")
+    let told = try #require(try scene.scene.edits(of: night.run).last)
+    #expect(told.detail.fields.first { $0.name == "Website" }?.server == "https://office")
   }
 
   @Test func `under OVERWRITE a fixed row leaves other users' fields alone`() async throws {

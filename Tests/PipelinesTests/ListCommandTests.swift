@@ -30,6 +30,17 @@ import Testing
     #expect(demo?["lastRun"]?["exitStatus"] == 0 && demo?["openEdits"] == 0, "\(json.output)")
   }
 
+  @Test func `a run that does not reach the org is the last run of list and status`() async throws {
+    let world = try World()
+    try await world.run(.prime)
+    world.goAway()
+    await #expect(throws: (any Error).self) { try await world.run() }
+    let list = try await program(world, ["list"])
+    #expect(list.output.contains(/(?m)^demo +20\d\d-\S+Z +6 +0$/), "\(list.output)")
+    let status = try await program(world, ["status", "demo"])
+    #expect(status.output.contains(/20\d{6}T\d{6}Z-2[: ].*6/), "\(status.output)")
+  }
+
   @Test func `an unreadable pipeline is listed with its fault, with the others`() async throws {
     let world = try World()
     let broken = world.directory.file("pipelines/broken.json")

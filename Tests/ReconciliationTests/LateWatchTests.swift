@@ -36,6 +36,14 @@ struct LateWatchTests {
     var way: Way
     var testDescription: String { "\(verb.rawValue), \(way.rawValue)" }
 
+    /// The ways in which a run applies a decision, which it may find with the request's effect.
+    ///
+    /// A second deletion has no effect before the first is undone.
+    static let decided = all.filter {
+      [.server, .device, .dropped, .record, .undone].contains($0.way)
+        && ($0.verb, $0.way) != (.delete, .undone)
+    }
+
     static let all = Verb.allCases.flatMap { verb in
       Way.allCases.compactMap { way -> Case? in
         let isPossible =
@@ -127,7 +135,11 @@ struct LateWatchTests {
   }
 
   /// Loses the first request of an edit, and resolves the edit in one of the ways.
-  private func resolve(_ one: Case, _ edit: Edit, _ id: String?) async throws {
+  ///
+  /// With `isMeanwhile`, the request arrives between the decision and the run that would apply it.
+  private func resolve(
+    _ one: Case, _ edit: Edit, _ id: String?, isMeanwhile: Bool = false
+  ) async throws {
     try day.handBack([edit], handback: 1)
     let isContested = [.server, .device, .dropped, .replaced, .takenBack].contains(one.way)
     day.server.faults.add(.kind(kind(one.verb)), .deliverLate(seconds: 1_000_000))
@@ -145,6 +157,7 @@ struct LateWatchTests {
         try decide(.record(try #require(other.id)))
       default: break
       }
+      if isMeanwhile, one.way != .undone { day.server.deliverHeld() }
       try await night(1_000)
     }
     switch one.way {
@@ -157,12 +170,18 @@ struct LateWatchTests {
       if one.way == .replaced, let id { later = try self.edit(later, at: id) }
       try day.handBack([later], handback: 2)
     case .undone:
-      let run = try #require(
-        try day.state.connection.text("SELECT run_id FROM operation WHERE state = 'done'"))
-      try day.state.undo([1], of: run, by: "grace")
+      try day.state.undo([1], of: try lastRun(), by: "grace")
     case .takenBack: try day.handBack([], handback: 2)
     }
+    if isMeanwhile { day.server.deliverHeld() }
     try await night()
+  }
+
+  /// The last run that wrote.
+  private func lastRun() throws -> String {
+    try #require(
+      try day.state.connection.text(
+        "SELECT run_id FROM operation WHERE state = 'done' ORDER BY id DESC"))
   }
 
   /// A later edit of a row that has seen the org's values.
@@ -212,6 +231,50 @@ struct LateWatchTests {
     #expect(try open() == [])
     try await night()
     #expect(try open() == [], "it is not reported again")
+  }
+
+  @Test(arguments: Case.decided)
+  func `a decision made before a late request was found is asked again`(_ one: Case) async throws {
+    let (edit, id) = try edit(one.verb)
+    try await resolve(one, edit, id, isMeanwhile: true)
+    #expect(try open() == [1])
+    let isTwice = one.verb == .create && one.way != .dropped
+    #expect(try verdict() == (isTwice ? "duplicate created" : "conflict"))
+    // A later return does not close it.
+    try day.handBack([], handback: 8)
+    try await night()
+    #expect(try open() == [1])
+    try acknowledge()
+    try await night()
+    #expect(try open() == [])
+  }
+
+  @Test func `a late request is open if it arrives before a delayed undo`() async throws {
+    let (edit, id) = try edit(.update)
+    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    try day.state.undo([1], of: try lastRun(), by: "grace")
+    day.options.deadline = 0
+    try await night()
+    #expect(try verdict() == "not attempted")
+    day.options.deadline = nil
+    day.server.deliverHeld()
+    try await night()
+    #expect(try verdict() == "conflict")
+  }
+
+  @Test func `an undo without an answer is done although its device discards the edit`()
+    async throws
+  {
+    let (edit, id) = try edit(.update)
+    try day.handBack([edit], handback: 1)
+    try await night()
+    #expect(try verdict() == "updated")
+    try day.state.undo([1], of: try lastRun(), by: "grace")
+    day.server.faults.add(.writes, .drop(afterCommit: true))
+    try day.handBack([], handback: 2)
+    try await night()
+    #expect(try verdict() == "undone")
+    #expect(try day.record("Account", try #require(id))["Phone"]?.string == "0")
   }
 
   @Test func `a late upsert that recreates a record deleted since is open`() async throws {

@@ -160,6 +160,33 @@ struct LedgerEditsTests {
     #expect(try edit(state, 4).creation == nil)
   }
 
+  @Test(arguments: ["001000000000007AAA", nil])
+  func `a row that cannot be sent is still the record that it created`(_ deviceID: String?) throws {
+    let state = fixture.state
+    /// A row changed since; the other one of the soup has the same Id.
+    func changed(_ entry: Int64, created: Int64, date: Int64, _ name: String) -> Edit {
+      var edit =
+        deviceID.map { F.update(entry, id: $0, date: date, name: name) }
+        ?? F.create(entry, local: "local_1", date: date, name: name)
+      (edit.created, edit.finding) = (created, "several rows have the same Id")
+      return edit
+    }
+    _ = try state.record(
+      return: returned("a"), edits: [F.create(101, local: "local_1", date: 500, name: "x")])
+    _ = try state.record(
+      return: returned("b", handback: 2),
+      edits: [
+        changed(101, created: 500, date: 600, "y"), changed(102, created: 550, date: 700, "z"),
+      ])
+    #expect(try fixture.verdicts() == ["closed superseded", "open -", "open -"])
+    let creation = try #require(try edit(state, 2).creation)
+    #expect(creation.deviceRecordID == deviceID)
+    #expect(try edit(state, 3).creation == nil)
+    #expect(try state.creationCount() == 1)
+    // It is not sent, so it conflicts with no other edit.
+    #expect(try state.claims(creationID: creation.id).map(\.editID) == [1])
+  }
+
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])
   func `a record that its device's sync created too is reported once`(_ deviceID: String) throws {
     let state = fixture.state

@@ -26,19 +26,21 @@ struct UpsertDoubtTests {
     static let all = [MergeMode.leaveIfChanged, .overwrite].flatMap { mode in
       [
         (true, Answer.given, Office.nothing), (false, .given, .nothing),
-        (false, .arrived, .nothing),
-        (false, .arrived, .changes), (false, .arrived, .deletes), (false, .lost, .nothing),
-        (true, .lost, .nothing), (true, .lost, .deletes), (false, .lost, .makes),
-        (false, .lost, .makesSame),
+        (false, .arrived, .nothing), (false, .arrived, .changes), (false, .arrived, .deletes),
+        (true, .arrived, .nothing), (true, .arrived, .changes),
+        (false, .lost, .nothing), (true, .lost, .nothing), (true, .lost, .deletes),
+        (false, .lost, .makes), (false, .lost, .makesSame),
       ].map { Row(mode: mode, stood: $0.0, answer: $0.1, office: $0.2) }
     }
 
-    /// A request that arrived is done, whatever others changed afterwards.
+    /// A request that created its record is done, whatever others changed afterwards.
     ///
-    /// One that did not is sent as if for the first time, based on the current record.
+    /// One that changed a record is compared with it, and one that did not arrive is sent as if for
+    /// the first time, based on the current record.
     var verdict: String {
       switch (answer, office) {
-      case (.arrived, _): "created 1"
+      case (.arrived, .changes) where stood: mode == .overwrite ? "updated 1" : "conflict 1"
+      case (.arrived, _) where !stood: "created 1"
       case (_, .deletes): mode == .overwrite ? "created 1" : "deleted on server 1"
       case (_, .makes): mode == .overwrite ? "updated 1" : "conflict 1"
       default: stood || office == .makesSame ? "updated 1" : "created 1"
@@ -49,7 +51,7 @@ struct UpsertDoubtTests {
     var name: String? {
       switch (answer, office) {
       case (.arrived, .deletes): nil
-      case (.arrived, .changes): "Office"
+      case (.arrived, .changes): stood && mode == .overwrite ? "Device" : "Office"
       case (_, .deletes), (_, .makes):
         mode == .overwrite ? "Device" : office == .makes ? "Office" : nil
       default: "Device"
@@ -59,6 +61,7 @@ struct UpsertDoubtTests {
     /// The edit's message.
     var message: String? {
       switch (answer, office) {
+      case (.arrived, .changes) where stood: mode == .overwrite ? nil : "no answer came back"
       case (.arrived, .changes): "Name"
       case (.arrived, .deletes): "it has been deleted"
       case (.lost, .deletes): mode == .overwrite ? "recreated" : nil
@@ -122,7 +125,8 @@ struct UpsertDoubtTests {
     rule(row.mode)
     let id =
       row.stood
-      ? try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"]) : nil
+      ? try day.make(
+        "Site_Visit__c", ["Name": "Office", "Notes__c": "theirs", "External_Id__c": "V-1"]) : nil
     try handBack()
     if row.answer != .given {
       day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
@@ -138,10 +142,15 @@ struct UpsertDoubtTests {
       #expect((wasRemade ? detail.otherID : detail.recordID) == id)
     }
     // The edit lists the values that are overwritten or left.
-    if row.office == .makes || row.stood && row.office == .nothing {
+    if row.office == .makes || row.stood && row.office != .deletes {
       let name = detail.fields.first { $0.name == "Name" }
       #expect(name?.server == "Office")
       #expect(row.answer == .lost || name?.isConflicting == true)
+    }
+    // Also a value that only a request without an answer has overwritten.
+    if row.stood, row.answer == .arrived, row.office == .changes {
+      let notes = detail.fields.first { $0.name == "Notes__c" }
+      #expect(notes?.base == "theirs" && notes?.isConflicting == false)
     }
   }
 

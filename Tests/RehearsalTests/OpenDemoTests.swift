@@ -17,7 +17,8 @@ import Testing
         if line.hasPrefix("Press Ctrl-C") { break }
       }
       defer {
-        demo.kill(2)
+        // Not 2, which a shell ignores in what it starts in the background.
+        demo.kill(15)
         #expect(demo.wait() == 0)
       }
       let start = lines.firstIndex { $0.contains("3 edits are open") } ?? lines.endIndex

@@ -248,6 +248,30 @@ import Testing
     for path in [copy, live.path] { #expect(try StoreCheck().violations(at: path) == []) }
   }
 
+  @Test(arguments: Platform.allCases, [SoupAlteration.Step.copyTable, .reIndexSoup])
+  func `an edit that only the old table has is refused, whatever the status says`(
+    _ platform: Platform, _ step: SoupAlteration.Step
+  ) throws {
+    for isEdit in [false, true] {
+      let test = try Altering.make(platform, Altering.old)
+      let edit = "{\"_soupEntryId\":3,\"lastName\":\"Watson\",\"__local__\":\(isEdit)}"
+      try test.store.upsert([edit], into: "s")
+      try Altering.interrupt(test.store, Altering.new, after: step)
+      try test.store.connection.execute("DELETE FROM TABLE_1 WHERE id = 3")
+      try test.store.connection.execute("DELETE FROM TABLE_1_fts WHERE rowid = 3")
+      test.store.connection.close()
+      let copy = test.directory.file("copy.sqlite")
+      var error: (any Error)?
+      do { _ = try Store.finishAlterations(untrusted: test.store.path, to: copy) } catch let refusal
+      {
+        error = refusal
+      }
+      #expect("\(String(describing: error))".contains("row 3 of TABLE_1_old is an edit") == isEdit)
+      #expect(
+        FileManager.default.fileExists(atPath: copy) != isEdit, "\(String(describing: error))")
+    }
+  }
+
   /// The state after a second call of `alterSoup`, which cannot rename a table while the old one
   /// exists.
   @Test(arguments: AlterResumeTests.steps)

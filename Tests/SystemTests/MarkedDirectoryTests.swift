@@ -37,6 +37,24 @@ import Testing
     #expect(try Files.list(place) == [MarkedDirectory.markerName])
   }
 
+  @Test(arguments: ["missing/..", "missing/./../../place", "missing/../../place/missing/.."])
+  func `a path through a missing directory is rejected for where it leads`(_ path: String) throws {
+    try Files.makeDirectory(place)
+    try DurableFile.write([1], to: place + "/file")
+    let target = MarkedDirectory("\(place)/\(path)", maker: "attache demo")
+    for act in [target.check, target.claim, target.empty] {
+      #expect(throws: MarkedDirectory.Foreign.self) { try act() }
+      #expect(try Files.list(place) == ["file"])
+    }
+    // A link leads to what `..` is of, once its directory exists.
+    try Files.makeDirectory(directory.file("other/inner"))
+    symlink(directory.file("other/inner"), directory.file("link"))
+    try DurableFile.write([1], to: directory.file("other/file"))
+    let linked = MarkedDirectory(directory.file("link/missing/../.."), maker: "attache demo")
+    #expect(throws: MarkedDirectory.Foreign.self) { try linked.empty() }
+    #expect(Files.exists(directory.file("other/file")))
+  }
+
   @Test(arguments: [
     "file", ".hidden", "another marker", "the marker of another command", "a linked marker",
   ])

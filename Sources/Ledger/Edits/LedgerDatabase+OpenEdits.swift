@@ -399,7 +399,8 @@ extension LedgerDatabase {
       """
       SELECT e.id, r.arrived_ms, e.verdict, NULL, e.state
       FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' ORDER BY e.id
+      WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' AND e.finding IS NULL
+      ORDER BY e.id
       """)
     return rows.map(Self.claim)
   }

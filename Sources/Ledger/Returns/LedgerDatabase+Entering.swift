@@ -85,11 +85,11 @@ extension LedgerDatabase {
   /// The creation that an edit belongs to: found by the complete identity while the record has its
   /// local ID, and by the row after it has got an ID.
   ///
-  /// A redelivered edit belongs to the same creation as before.
+  /// A redelivered edit belongs to the same creation as before. An edit with a finding belongs to
+  /// the known creation of its row, but starts none.
   private func creation(
     of edit: Edit, _ carried: CarriedRow?, _ entry: ReturnEntry
   ) throws -> Int64? {
-    guard edit.finding == nil else { return nil }
     if let carried, let id = try creation(of: carried) {
       if let serverID = edit.serverID, serverID != carried.recordID {
         try noteDeviceID(serverID, creation: id)
@@ -114,6 +114,7 @@ extension LedgerDatabase {
       """
     let made = entry.known.hasCreations ? try connection.integer(known) : nil
     if let id = try made ?? creation(ofUnknownCarried: edit, entry) { return id }
+    guard edit.finding == nil else { return nil }
     try connection.run(
       """
       INSERT INTO creation (stamp_id, store, soup, entry_id, created_ms, local_id)

@@ -30,7 +30,9 @@ extension LedgerDatabase {
 
   /// The time of the newest run that included one of these stages, in ms; nil if there is none.
   package func lastRunTime(ofStages stages: Set<String>) throws -> Int64? {
-    try runs(limit: 400).first { !$0.wanted.isDisjoint(with: stages) }?.now
+    try runs("WHERE wanted <> '' ORDER BY number DESC LIMIT 400").first {
+      !$0.wanted.isDisjoint(with: stages)
+    }?.now
   }
 
   /// The unresolved edits, with every return that contained them.

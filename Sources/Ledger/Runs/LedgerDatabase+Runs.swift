@@ -171,7 +171,7 @@ extension LedgerDatabase {
       }
   }
 
-  private func runs(_ clause: SQL) throws -> [RunRow] {
+  func runs(_ clause: SQL) throws -> [RunRow] {
     let rows = try connection.all(
       """
       SELECT number, id, pipeline, now_ms, started_ms, ended_ms, config_hash, host, exit_status,

@@ -35,11 +35,11 @@ package final class SyncDownEngine {
     package var ghosts = GhostStep.left
     /// How many of these records may be removed.
     package var guardLimits = DeletionGuard()
-    /// The records that edits of the stores' user have changed since the last run.
+    /// The records that edits of the stores' user have changed since the last run, by soup.
     ///
     /// Those that no longer match are removed regardless of the guard, because a query for changes
-    /// does not report them.
-    package var changed: Set<String> = []
+    /// does not report them. Those that match stay, even if a cut result lacks them.
+    package var changed: [String: Set<String>] = [:]
     /// Whether the last run held the cursor back because it could not read something.
     package var wasHeld = false
 
@@ -65,7 +65,7 @@ package final class SyncDownEngine {
   let target: any SyncDownTarget
   let context: SyncContext
   let sink: any RecordSink
-  private let request: Request
+  let request: Request
   /// The other syncs that select records of the given soups of the store, the last one first.
   package var others: (_ soups: Set<String>) throws(SyncError) -> [SyncDownEngine] = { _ in [] }
   /// The sync's current cursor.
@@ -204,7 +204,7 @@ package final class SyncDownEngine {
 
   /// The first page must not be retained, or its bytes would stay in memory until all others have
   /// arrived.
-  private func load(
+  func load(
     _ first: consuming SyncPage?, of pages: any SyncDownPages, isExtra: Bool = false
   ) async throws(SyncError) {
     let begun = cursor
@@ -316,7 +316,7 @@ package final class SyncDownEngine {
     _ told: [RemoteIDs]
   ) async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
-    let changed = RecordIDSet(request.changed)
+    let changed = RecordIDSet(request.changed.values.joined())
     // A deletion in the org is not an edit of the user.
     let lists = told.filter { !$0.areDeleted }.map { $0.expecting(changed) }
     let ghosts = try await ghosts(of: lists)
@@ -328,7 +328,7 @@ package final class SyncDownEngine {
   /// that are stored and did not arrive.
   private func removeChanged() async throws(SyncError) -> [GhostCleaner.Ghosts] {
     guard !request.changed.isEmpty else { return [] }
-    let changed = RecordIDSet(request.changed)
+    let changed = RecordIDSet(request.changed.values.joined())
     var asked: [String: IDList] = [:]
     for place in target.destinations(soupName: context.soupName) {
       let ids = try cleaner.candidates(in: place, among: changed, without: arrived)

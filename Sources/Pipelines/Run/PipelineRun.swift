@@ -101,7 +101,15 @@ package struct PipelineRun {
         .retrying(
           request: request, reason: reason, attempt: attempt, of: most, milliseconds: pause))
     }
-    let (row, times, resumed) = try await begin(pipeline, data, options, ledger, access)
+    let began: (RunRow, RunTimes, resumed: Bool)
+    do {
+      began = try await begin(pipeline, data, options, ledger, access)
+    } catch {
+      // If the ledger cannot be written either, the first error counts.
+      if !options.isDryRun { try? recordFailedStart(error, pipeline, ledger) }
+      throw error
+    }
+    let (row, times, resumed) = began
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
       times: times, stampKey: stampKey, signer: signer, variables: variables,
@@ -213,6 +221,22 @@ package struct PipelineRun {
       pipeline: pipeline.name, now: clock, configHash: pipeline.configHash(),
       host: ProcessEnvironment.hostName(), stages: stages)
     return (row, RunTimes(org: now, arrivals: clock), false)
+  }
+
+  /// Records a run that failed before its first stage, such as one that did not reach the org.
+  ///
+  /// It has no stages, because its time is not the org's. An interrupted run stays the one to
+  /// resume.
+  private static func recordFailedStart(
+    _ error: any Error, _ pipeline: Pipeline, _ ledger: LedgerDatabase
+  ) throws {
+    if try ledger.openRun(now: nil) != nil { return }
+    let row = try ledger.beginRun(
+      pipeline: pipeline.name, now: Clock.wallMilliseconds(), configHash: pipeline.configHash(),
+      host: ProcessEnvironment.hostName())
+    try ledger.endRun(
+      id: row.id, exitStatus: PipelineError(describing: error).kind.exitStatus.rawValue,
+      summary: "{}")
   }
 
   private func performStages() async throws {

@@ -203,8 +203,7 @@ package struct CarriedEdits {
       let told =
         edit.creation == nil
         ? (one.detail.fields + one.detail.outside).map(\.name)
-        : element.filter { FieldComparison.isField($0.name) && FieldComparison.isScalar($0.value) }
-          .map(\.name)
+        : element.names.filter(FieldComparison.isField)
       edited = Set(edited + told.filter { element[$0] != nil }).sorted()
     }
     let words = CarriedWords(
@@ -244,8 +243,7 @@ package struct CarriedEdits {
     // It is unknown which of the other fields the user edited, so the device keeps those that it
     // was not issued. For a record that it created, these are the fields that are never sent.
     let unknown = edit.creation == nil ? [] : comparison.unknown
-    for (name, value) in element
-    where FieldComparison.isField(name) && FieldComparison.isScalar(value) {
+    for (name, value) in element where FieldComparison.isField(name) {
       guard comparison.hasNoBase || unknown.contains(name) else { continue }
       if let base = edit.base, base.knows(name), FieldValue.isEqual(value, base.fields[name]) {
         continue

@@ -34,8 +34,8 @@ struct PrimeJob: Sendable {
   let carried: [CarriedEdit]
   /// The `soql` syncs that list the IDs of all their records in this run.
   let listIDs: Set<String>
-  /// The records that the user's own edits have changed since the last prime.
-  let changed: Set<String>
+  /// The records that the user's own edits have changed since the last prime, by soup.
+  let changed: [String: Set<String>]
   /// The generation that was last compared with the org, and when, by the org's clock; nil if not
   /// recorded.
   let lastRead: (generation: Int, time: Int64)?

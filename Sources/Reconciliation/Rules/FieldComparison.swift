@@ -123,7 +123,7 @@ package struct FieldComparison: Sendable, Hashable {
   }
 
   /// Whether a value has no members.
-  package static func isScalar(_ value: JSONValue) -> Bool {
+  private static func isScalar(_ value: JSONValue) -> Bool {
     value.object == nil && value.array == nil
   }
 

@@ -163,6 +163,9 @@ enum UpsertRule {
 
   /// The fields in which the org's value differs from the device's or the operator's; those in
   /// which the org has a value are contested.
+  ///
+  /// If they are the same and `base` has another value, an attempt without an answer may have
+  /// overwritten it.
   static func differences(
     _ device: JSONObject, _ listed: [String], server: JSONObject?, base: JSONObject?,
     entered: JSONObject = [:]
@@ -171,10 +174,12 @@ enum UpsertRule {
       guard let value = entered[name] ?? device[name] else { return nil }
       let theirs = server?[name]
       // The value of a field that the org does not allow to be read is unknown.
-      if server != nil, theirs.map({ FieldValue.isSame(value, $0) }) ?? true { return nil }
+      if server != nil, theirs == nil { return nil }
+      let isThere = theirs.map { FieldValue.isSame(value, $0) } ?? false
+      if isThere, base?[name].map({ FieldValue.isSame(value, $0) }) ?? true { return nil }
       return FieldDifference(
         name: name, base: base?[name], device: device[name], server: theirs,
-        isConflicting: theirs.map { !FieldValue.isSame($0, nil) } ?? false
+        isConflicting: !isThere && theirs.map { !FieldValue.isSame($0, nil) } ?? false
       ).entering(value)
     }
   }

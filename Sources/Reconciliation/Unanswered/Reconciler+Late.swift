@@ -9,8 +9,9 @@ import System
 /// A request is watched for its time whatever the outcome of its edit is: resolved, decided,
 /// replaced, undone, matched to another record, or sent again. If it arrives while its edit still
 /// waits, the edit is done. If the edit has an outcome by then, it is open as a conflict or as
-/// `duplicate created` until an operator decides: no later attempt, decision or return closes it
-/// (`LedgerDatabase.hasArrivedLate`).
+/// `duplicate created` until an operator decides: no later attempt or return closes it
+/// (`LedgerDatabase.hasArrivedLate`), and no decision that was made before it was reported
+/// (`report`).
 extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
   ///
@@ -217,22 +218,36 @@ extension Reconciler {
       try state.finish(operation, .done(recordID: operation.recordID))
       var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
       if settlement.verdict == .conflict { settlement.detail.showNow(record) }
-      try state.settle(write.edit.id, run: run.id, settlement)
+      try report(&settlement, of: write.edit.id)
     }
     try await recordServerState(after: [([operation], access)])
   }
 
+  /// Records what a late request did to an edit.
+  ///
+  /// If it needs review, a decision that this run would apply was made without knowing of it, and
+  /// is asked again.
+  private func report(_ settlement: inout Settlement, of edit: Int64) throws {
+    if !settlement.verdict.isSettled, let pending = try state.pendingDecision(of: edit) {
+      settlement.detail.decision = try state.refuseDecision(pending, run: run.id)
+    }
+    try state.settle(edit, run: run.id, settlement)
+  }
+
   /// The outcome of an edit whose request arrived late.
   ///
-  /// An edit that is still waiting is done. Any other edit needs review, because its request
+  /// An edit that is still waiting for it is done. Any other edit needs review, because its request
   /// overwrote the org's values of that time, which may be other users' work or the values of a
-  /// decision.
+  /// decision. An edit that is to be undone waits only for its undo.
   private func lateSettlement(
     of operation: OperationRow, _ edit: OpenEdit, recordID: String?
   ) throws -> Settlement {
     let verdict = try state.verdict(of: edit.id)
     var settlement = operation.expected
-    if try verdict?.isWaiting == false || isGivenUp(edit) { settlement.verdict = .conflict }
+    let isBeforeUndo = edit.isToBeUndone && !operation.expected.verdict.isUndone
+    if try verdict?.isWaiting == false || isBeforeUndo || isGivenUp(edit) {
+      settlement.verdict = .conflict
+    }
     settlement.detail.recordID = recordID
     settlement.detail.message = Self.lateWords(verdict)
     return settlement
@@ -242,7 +257,8 @@ extension Reconciler {
   func isGivenUp(_ edit: OpenEdit) throws -> Bool {
     switch edit.decision?.decision {
     case .discard?, .server?: true
-    case .device?, .set?, .record?, .retry?, .undo?, nil: try state.isTakenBack(edit.id)
+    case .undo?: false
+    case .device?, .set?, .record?, .retry?, nil: try state.isTakenBack(edit.id)
     }
   }
 
@@ -265,7 +281,7 @@ extension Reconciler {
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
       try state.noteLeft([(operation, nil, nil)])
-      try state.settle(operation.editID, run: run.id, settlement)
+      try report(&settlement, of: operation.editID)
     }
     try await sendAgain(later, over: operation, record)
     // The second write of the same edit has given it an outcome.
@@ -385,14 +401,14 @@ extension Reconciler {
         detail.recordID = id
         detail.otherEdits = [write.edit.id]
         detail.message = "the deletion of an older edit arrived late, after this edit was written"
-        try state.settle(newer.editID, run: run.id, Settlement(.deletedOnServer, detail))
-        return
+        settlement = Settlement(.deletedOnServer, detail)
+        return try report(&settlement, of: newer.editID)
       }
       if settlement.verdict != .conflict {
         settlement.detail.message =
           "it is deleted; the request without an answer may have arrived late"
       }
-      try state.settle(write.edit.id, run: run.id, settlement)
+      try report(&settlement, of: write.edit.id)
     }
   }
 
@@ -469,7 +485,7 @@ extension Reconciler {
       } else if settlement.verdict == .conflict {
         settlement.detail.showNow(made.record)
       }
-      try state.settle(write.edit.id, run: run.id, settlement)
+      try report(&settlement, of: write.edit.id)
     }
   }
 }

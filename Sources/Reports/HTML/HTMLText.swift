@@ -51,7 +51,7 @@ package enum HTMLText {
 
   /// A sentence in which the commands of attache and their options are code.
   ///
-  /// A command ends at a comma, at the words "or" and "followed by", and at the end of its
+  /// A command ends at a comma or colon, at the words "or" and "followed by", and at the end of its
   /// sentence.
   static func prose(_ text: String) -> String {
     var result = ""
@@ -59,7 +59,7 @@ package enum HTMLText {
     while let start = commandStart(in: rest) {
       result += escaped(String(rest[..<start]))
       let tail = rest[start...]
-      let ends = [", ", " or ", " followed by ", "; ", ". "].compactMap {
+      let ends = [", ", " or ", " followed by ", "; ", ": ", ". "].compactMap {
         tail.firstRange(of: $0)?.lowerBound
       }
       var end = ends.min() ?? tail.endIndex

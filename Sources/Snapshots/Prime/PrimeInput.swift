@@ -73,8 +73,8 @@ package struct PrimeInput: Sendable {
   package var isRenewed = false
   /// The syncs (`PrimeInput.key`) that list all IDs in this run; the others only query deletions.
   package var listIDs: Set<String> = []
-  /// The records changed by the user's own edits since the last prime.
-  package var changed: Set<String> = []
+  /// The records changed by the user's own edits since the last prime, by soup.
+  package var changed: [String: Set<String>] = [:]
   /// The limit on the records that are removed because the org no longer returns them.
   package var ghosts = DeletionGuard()
   /// The policy for a failed briefcase rule.

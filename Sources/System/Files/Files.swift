@@ -286,6 +286,19 @@ package enum Files {
     return String(cString: text)
   }
 
+  /// A path whose directories need not exist, without `..`: `a/b/../c` is `a/c`.
+  static func withoutParents(_ path: String) -> String {
+    var parts: [Substring] = []
+    for part in path.split(separator: "/") where part != "." {
+      if part == "..", let last = parts.last, last != ".." {
+        parts.removeLast()
+      } else if part != ".." || !path.hasPrefix("/") {
+        parts.append(part)
+      }
+    }
+    return (path.hasPrefix("/") ? "/" : parts.isEmpty ? "." : "") + parts.joined(separator: "/")
+  }
+
   /// The directory of `path`: `.` for a bare name, nil for `.`.
   package static func parent(of path: String) -> String? {
     var trimmed = Substring(path)

@@ -45,6 +45,8 @@ package struct MarkedDirectory: Sendable, Hashable {
   ///
   /// - Throws: `Foreign`, or `SystemError` if the directory cannot be read.
   package func check() throws {
+    // What `..` leads to after a missing name is there once the name is.
+    let path = Files.exists(self.path) ? self.path : Files.withoutParents(self.path)
     guard Files.exists(path) else { return }
     guard Files.isDirectory(path) else {
       throw Foreign(path: path, maker: maker, found: "a file of that name")
@@ -58,6 +60,8 @@ package struct MarkedDirectory: Sendable, Hashable {
   package func claim() throws {
     try check()
     try Files.makeDirectory(path)
+    // A path may lead elsewhere now that its directories exist.
+    try check()
     if !isMarked { try DurableFile.write(mark, to: marker) }
   }
 

@@ -71,7 +71,7 @@ struct InitCommand: Command {
       name: pipeline, url: try told.address(context), login: login,
       caFile: told.caFile.map(context.absolute), users: try told.selection(login),
       platforms: told.platforms, store: .provisional)
-    draft.schema = Self.schemaPath()
+    draft.schema = Self.schemaPath(from: place)
     try draft.expectNothing(in: place)
     let root = PipelineCall(program: context, options: options, name: pipeline).root(in: place)
     let written: Pipeline
@@ -129,12 +129,14 @@ struct InitCommand: Command {
       })
   }
 
-  /// Returns the path of the schema of pipeline files: the installed one, or that of the source tree.
-  private static func schemaPath() -> String {
+  /// Returns the path of the schema of pipeline files: that of the source tree around the pipeline
+  /// file's directory, or the one installed with the program; nil if there is neither.
+  private static func schemaPath(from place: String) -> String? {
+    let name = "docs/pipeline.schema.json"
+    if Files.exists("\(place)/../\(name)") { return "../" + name }
     let directory = Files.parent(of: ProcessEnvironment.executablePath()) ?? ""
-    let prefix = Files.parent(of: directory) ?? ""
-    let installed = prefix + "/share/doc/attache/docs/pipeline.schema.json"
-    return Files.exists(installed) ? installed : "../docs/pipeline.schema.json"
+    let installed = "\(Files.parent(of: directory) ?? "")/share/doc/attache/\(name)"
+    return Files.exists(installed) ? installed : nil
   }
 
   /// Prints what was written, the result of the org's check, and the next steps.

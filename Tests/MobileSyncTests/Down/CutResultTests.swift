@@ -29,7 +29,7 @@ import MobileSync
     let edited = held.filter { $0 != other }.prefix(2)
     try org.update("Account", edited[0], ["Site": "Hall 3"])
     try org.delete(other)
-    snapshot.changed = Set(edited)
+    snapshot.changed = [Self.soup: Set(edited)]
     if listsAll { snapshot.listIDs = ["userstore/down"] }
     for _ in 0..<2 {
       try await snapshot.prime()
@@ -48,9 +48,38 @@ import MobileSync
       syncs: [.soql("down", "SELECT Id, Name FROM Account LIMIT 25", into: Self.soup)])
     let ids = try snapshot.column("Id", of: Self.soup)
     for id in ids { try org.delete(id) }
-    snapshot.changed = Set(ids)
+    snapshot.changed = [Self.soup: Set(ids)]
     #expect(try await snapshot.prime().guardTripped)
     #expect(Set(ids).isSubset(of: try snapshot.column("Id", of: Self.soup)))
+  }
+
+  @Test(arguments: [false, true])
+  func `a record that the user created stays, also outside the limit`(_ isEdited: Bool) async throws
+  {
+    let org = try SyncedOrg(accounts: 5)
+    let snapshot = try await Snapshot.primed(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, Name FROM Account WHERE Name != 'X' ORDER BY Name LIMIT 3",
+          into: Self.soup)
+      ])
+    let held = try snapshot.column("Id", of: Self.soup)
+    let made = try org.make("Account", ["Name": "Z"])
+    let unselected = try org.make("Account", ["Name": "X"])
+    if isEdited { try org.update("Account", held[0], ["Name": "ZZ"]) }
+    // A record of another soup does not become one of this.
+    let elsewhere = try org.make("Account", ["Name": "ZZZ"])
+    snapshot.changed = [Self.soup: [made, unselected, held[0]], "others": [elsewhere]]
+    for _ in 0..<2 {
+      try await snapshot.prime()
+      snapshot.changed = [:]
+      for platform in Platform.allCases {
+        let ids = Set(try snapshot.column("Id", of: Self.soup, platform))
+        #expect(ids.isSuperset(of: held + [made]))
+        #expect(ids.isDisjoint(with: [unselected, elsewhere]))
+      }
+    }
   }
 
   /// Targets with a limited result, and how to make them return other records.

@@ -106,7 +106,7 @@ import Testing
     let snapshot = Snapshot(org, soups: [Self.soup()], syncs: [Self.named, Self.refresh])
     try await snapshot.prime()
     try org.update("Contact", contacts[0], ["LastName": "Low"])
-    snapshot.changed = [contacts[0]]
+    snapshot.changed = ["contacts": [contacts[0]]]
     try await snapshot.prime()
     #expect(try snapshot.columns("Id", of: "contacts") == [contacts[1]])
   }

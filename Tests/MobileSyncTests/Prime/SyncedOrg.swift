@@ -109,7 +109,7 @@ final class Snapshot {
   var ghosts = DeletionGuard()
   var onRuleErrors = RuleErrorPolicy.keepAndWarn
   var changedDefinitions: Set<String> = []
-  var changed: Set<String> = []
+  var changed: [String: Set<String>] = [:]
   var cursors: [String: Int64] = [:]
   var stamps: [String: [String: Int64]] = [:]
   var stampsRead: Int64?
