@@ -188,6 +188,8 @@ package enum LedgerSchema {
   ///   it.
   /// - `is_doubted`: Whether an answer was lost. A request that was assumed to have had no effect
   ///   may still arrive and is then found to be done.
+  /// - `left_values`: The record's values after a write that was done; for a request that was assumed
+  ///   to have had no effect, what runs saw of its records since, by record ID.
   /// - `job_id`: The bulk job that contains the write, recorded before its rows are sent.
   /// - `sent_ms`, `last_ms`: When the first and the last attempt were sent, in the org's time.
   /// - `since_ms`: The earliest time at which a write that a lost ledger recorded can have been

@@ -29,8 +29,8 @@ package struct ReconcileOptions: Sendable {
   package var onInactiveUser = InactiveUser.hold
   /// Whether an update under LEAVE_IF_CHANGED is sent if no one else has changed its fields.
   package var mergesFields = false
-  /// Whether updates under LEAVE_IF_CHANGED are conditional on the date that they were compared
-  /// with.
+  /// Whether updates, and upserts of existing records, are conditional on the date that they were
+  /// compared with under LEAVE_IF_CHANGED.
   package var conditionalUpdates = true
   /// Which edit of a device conflict is sent.
   package var deviceConflicts = DeviceConflicts.manual

@@ -17,7 +17,11 @@ extension Reconciler {
       }
       guard let access else { continue }
       let planner = planner(snapshotID, access)
-      for edit in edits where try planner.deviceConflict(edit) == nil { try state.takeUp(edit.id) }
+      for edit in edits {
+        if try cascades.opponents[edit.id] == nil && planner.deviceConflict(edit) == nil {
+          try state.takeUp(edit.id)
+        }
+      }
     }
   }
 

@@ -48,9 +48,8 @@ package final class Reconciler {
   var firstSync: [Int64: Int] = [:]
   /// Edits that got no answer, did not arrive and were sent again, which is done only once.
   var resent: Set<Int64> = []
-  /// By edit: the edits of other devices that it conflicts with, because the org would delete the
-  /// record of one with that of the other.
-  var cascades: [Int64: [Int64]] = [:]
+  /// What the run's deletions mean for edits below their records.
+  var cascades = Cascades()
   /// By unanswered deletion of this run: the edits of details that are deleted with it.
   var followers: [Int64: [Int64]] = [:]
 
@@ -86,7 +85,7 @@ package final class Reconciler {
     redone = []
     resent = []
     followers = [:]
-    cascades = [:]
+    cascades = Cascades()
     firstSync = [:]
     try state.connection.transaction {
       try state.reopenWaiting(run: run.id, only: options.only)
@@ -106,8 +105,8 @@ package final class Reconciler {
       try await settleDoubts()
       try await settleLate()
       tellProgress()
-      try await takeUpDeviceConflicts()
       cascades = try await findCascades()
+      try await takeUpDeviceConflicts()
       try await reconcileAll()
       try await settleLate()
     } catch let error as OrgError where error.kind == .cancelled {

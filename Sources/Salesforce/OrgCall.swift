@@ -48,6 +48,9 @@ package struct OrgCall: Sendable {
     self.isRead = isRead ?? (method == "GET" || method == "HEAD")
   }
 
+  /// Whether the org refuses it if the record was modified since a moment.
+  var isConditional: Bool { headers["If-Unmodified-Since"] != nil }
+
   /// The method and path without the query, for messages.
   package var name: String { method + " " + path.prefix { $0 != "?" } }
 

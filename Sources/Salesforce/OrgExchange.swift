@@ -41,12 +41,24 @@ struct OrgExchange: Sendable {
   func outcome(of call: OrgCall) -> RetryPolicy.Outcome {
     switch result {
     case .success(let response) where Self.isPage(response, call): .page
+    case .success(let response) where isForeign(response, call):
+      .foreign(
+        status: response.status, code: fault?.meaning,
+        retryAfterSeconds: Self.retryAfter(response.headers))
     case .success(let response):
       .answer(
         status: fault?.status ?? response.status, code: fault?.meaning,
         retryAfterSeconds: Self.retryAfter(response.headers))
     case .failure(let error): .failure(error.kind, error.phase)
     }
+  }
+
+  /// Whether the response is an error that is not in the org's own form.
+  ///
+  /// The answer to a condition needs no body: only the org knows the record's date.
+  private func isForeign(_ response: HTTPResponse, _ call: OrgCall) -> Bool {
+    guard response.status >= 400, let fault, !fault.isRefusal(of: call) else { return false }
+    return response.status != 412 || !call.isConditional || !response.body.isEmpty
   }
 
   /// Whether the response is an HTML page, such as a login page or a proxy's page with status 200.

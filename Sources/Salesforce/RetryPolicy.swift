@@ -7,7 +7,12 @@ import HTTP
 package struct RetryPolicy: Sendable {
   /// The outcome of a request.
   package enum Outcome: Sendable, Hashable {
+    /// A success, a redirect, or an error in the org's own form.
     case answer(status: Int, code: String?, retryAfterSeconds: Int?)
+    /// An error that is not in the org's own form, such as a gateway's page.
+    ///
+    /// The gateway may forward the request later, so the status proves nothing about a write.
+    case foreign(status: Int, code: String?, retryAfterSeconds: Int?)
     /// A successful response with an HTML page instead of data.
     case page
     case failure(HTTPError.Kind, HTTPError.Phase)
@@ -79,6 +84,12 @@ package struct RetryPolicy: Sendable {
       decide(
         status: status, code: code, retryAfter: retryAfter, isRead: isRead, attempt: attempt,
         hasRefreshed: hasRefreshed)
+    case .foreign(let status, let code, let retryAfter) where isRead:
+      decide(
+        status: status, code: code, retryAfter: retryAfter, isRead: isRead, attempt: attempt,
+        hasRefreshed: hasRefreshed)
+    case .foreign(let status, _, _):
+      .fail(Self.isFailure(status) ? .unreachable : .invalidResponse, isAmbiguous: true)
     case .page:
       isRead && attempt < retriesOfPages
         ? pause(attempt, nil) ?? .fail(.invalidResponse, isAmbiguous: false)
@@ -92,8 +103,9 @@ package struct RetryPolicy: Sendable {
   func mostRetries(of outcome: Outcome) -> Int {
     switch outcome {
     case .page: retriesOfPages
-    case .answer(_, let code, _) where code == ErrorCodes.queryTimeout: retriesOfQueries
-    case .answer, .failure: retries
+    case .answer(_, ErrorCodes.queryTimeout, _), .foreign(_, ErrorCodes.queryTimeout, _):
+      retriesOfQueries
+    case .answer, .foreign, .failure: retries
     }
   }
 
@@ -157,6 +169,11 @@ package struct RetryPolicy: Sendable {
     return kind
   }
 
+  /// Whether a server with this status reports a failure of its own.
+  private static func isFailure(_ status: Int) -> Bool {
+    status == 420 || (500...599).contains(status)
+  }
+
   private func decide(
     status: Int, code: String?, retryAfter: Int?, isRead: Bool, attempt: Int, hasRefreshed: Bool
   ) -> Decision {
@@ -166,10 +183,9 @@ package struct RetryPolicy: Sendable {
       return hasRefreshed ? .fail(.authentication, isAmbiguous: false) : .refresh
     case (301...303, _), (307...308, _):
       // A redirect is not followed, as a token must not be sent to another host. A new login tells
-      // where the org is now. 307 and 308 ask for a write to be sent elsewhere, so it was not
-      // executed; after other redirects it may have been.
+      // where the org is now. A write may have been executed: a redirect is not an org's error.
       guard isRead, !hasRefreshed else {
-        return .fail(.invalidResponse, isAmbiguous: !isRead && status <= 303)
+        return .fail(.invalidResponse, isAmbiguous: !isRead)
       }
       return .refresh
     case (401, _): return .fail(.authentication, isAmbiguous: false)
@@ -187,7 +203,7 @@ package struct RetryPolicy: Sendable {
     case (429, _):
       // Rejected before processing: nothing was executed, so a write may be repeated too.
       return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
-    case (420, _), (500...599, _):
+    case _ where Self.isFailure(status):
       guard isRead else { return .fail(.unreachable, isAmbiguous: true) }
       return pause(attempt, retryAfter) ?? .fail(.unreachable, isAmbiguous: false)
     case (300, _), (400..<500, _):

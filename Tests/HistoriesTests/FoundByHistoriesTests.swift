@@ -319,6 +319,16 @@ import Testing
         .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
         .run(.all, nil), .returnStore(phone: 1), .run(.reconcile, lostAnswer),
       ]),
+    Found(
+      "a value entered right before an upsert is sent is reported, if it is overwritten",
+      903_700_125,
+      setup(
+        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      [
+        .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
+        .run(.all, nil), .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, lostAnswer),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -43,6 +43,63 @@ import Testing
     #expect(records[1]["Name"] == "Solo")
   }
 
+  @Test(arguments: [
+    ("SELECT c.LastName, a.Name FROM Contact c, c.Account a WHERE a.Name = 'Alpha'", "Young"),
+    ("SELECT LastName, A.Name FROM Contact, Contact.Account a WHERE a.name = 'Alpha'", "Young"),
+    (
+      "SELECT LastName FROM Contact c, c.Account a, a.Owner o, o.Profile p "
+        + "WHERE p.Name = 'System Administrator' AND a.Industry != null ORDER BY a.Name", "Young"
+    ),
+    ("SELECT LastName FROM Contact c, c.Account.Owner o WHERE o.Username != null", "Young"),
+    (
+      "SELECT LastName FROM Contact WHERE AccountId IN (SELECT Id FROM Account x, x.Owner o "
+        + "WHERE o.Username = 'admin@example.com')", "Young"
+    ),
+    (
+      "SELECT a.Name LastName, COUNT(Id) FROM Contact c, c.Account a GROUP BY a.Name HAVING "
+        + "COUNT(Id) > 0 AND a.Name != null", "Alpha"
+    ),
+    (
+      "SELECT Account.Name LastName FROM Contact c, c.Account a WHERE a.Name != null GROUP BY "
+        + "a.Name", "Alpha"
+    ),
+    (
+      "SELECT LastName FROM Contact c, c.Account a, a.Parent p WHERE p.Name = null AND a.Name != null",
+      "Young"
+    ),
+  ])
+  func `FROM names parents`(_ soql: String, _ name: String) throws {
+    #expect(try sample.column(soql, "LastName") == [name])
+  }
+
+  @Test func `a named parent is written as the parent, also in a subquery`() throws {
+    let record = try sample.records(
+      "SELECT a.Name FROM Contact c, c.Account a WHERE a.Name != null")
+    #expect(record.first?["Account"]?["Name"] == "Alpha")
+    let nested = try sample.records(
+      "SELECT Name, (SELECT o.Username FROM Contacts c, c.Owner o) FROM Account WHERE Name = 'Alpha'"
+    )
+    #expect(nested.first?["Contacts"]?["records"]?[0]?["Owner"]?["Username"]?.string != nil)
+  }
+
+  @Test(arguments: [
+    ("SELECT Id FROM Contact c, Account a", "MALFORMED_QUERY"),
+    ("SELECT Id FROM Contact c, x.Account a", "MALFORMED_QUERY"),
+    ("SELECT Id FROM Contact c, c.Account", "MALFORMED_QUERY"),
+    ("SELECT Id FROM Contact c, c.Account c", "MALFORMED_QUERY"),
+    ("SELECT Id FROM Contact c, c.Account a, c.Owner A", "MALFORMED_QUERY"),
+    ("SELECT Id FROM Contact c,", "MALFORMED_QUERY"),
+    ("SELECT Id FROM Contact c, c.Boss b", "INVALID_FIELD"),
+    ("SELECT a.Nmae FROM Contact c, c.Account a", "INVALID_FIELD"),
+    ("SELECT a.Name, Account.Name FROM Contact c, c.Account a", "INVALID_FIELD"),
+  ])
+  func `FROM names relationships of its object only, each by another name`(
+    _ soql: String, _ code: String
+  ) throws {
+    let error = #expect(throws: OrgError.self) { try sample.records(soql) }
+    #expect(error?.code == code)
+  }
+
   @Test func `children, numbers, dates, addresses and escapes are written as by an org`() throws {
     let record = try sample.records(
       "SELECT NumberOfEmployees, AnnualRevenue, CreatedDate, BillingAddress, ShippingAddress, "

@@ -14,17 +14,17 @@ import Testing
 
   @Test func `a change in an app that shows no reasons decides nothing`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.edit("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states().isEmpty)
     let next = try scene.world.device("ada", as: "ada-3")
-    #expect(try scene.row(id, on: next)["Phone"] == "mended")
+    #expect(try scene.row(id, on: next)["Phone"] == "fixed")
   }
 
   @Test func `a reason shown after another run decides nothing`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     let third = try scene.world.device("ada", as: "ada-3")
@@ -39,7 +39,7 @@ import Testing
 
   @Test func `of several returns before a run, the last fix is sent`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     #expect(try await scene.world.run(phone, as: "two.sqlite", .ingest).edits.new == 1)
     try phone.edit("accounts", id: id, ["Phone": "at last"], now: scene.later(40))
     #expect(try await scene.verdicts(phone, as: "three.sqlite") == [.superseded: 2, .updated: 1])
@@ -56,9 +56,9 @@ import Testing
     try await scene.world.run(.prime, .pack)
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try words(id, phone, scene).contains(#"Phone is "newer" in the org and "device" here"#))
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .updated: 1])
-    #expect(try scene.scene.field("Phone", of: id) == "mended")
+    #expect(try scene.scene.field("Phone", of: id) == "fixed")
   }
 
   @Test func `the row has the org's values in other fields, not as edits`() async throws {
@@ -78,9 +78,9 @@ import Testing
     let told = try #require(try scene.scene.edits(of: night.run).last)
     #expect(told.detail.fields.map(\.name) == ["Phone", "Website"])
     let third = try scene.world.device("ada", as: "ada-3")
-    try third.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(60))
+    try third.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(60))
     #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .updated: 1])
-    #expect(try scene.scene.field("Phone", of: id) == "mended")
+    #expect(try scene.scene.field("Phone", of: id) == "fixed")
     #expect(try scene.scene.field("Website", of: id) == "https://mine")
     #expect(try scene.scene.field("Description", of: id) == "entered")
   }
@@ -121,10 +121,10 @@ import Testing
     let phone = try scene.world.device("ada", as: "ada-2")
     let shown = #"Website is "https://office" in the org and "https://fetched" here"#
     #expect(try words(id, phone, scene).contains(shown))
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1, .updated: 1])
-    #expect(try scene.scene.field("Phone", of: id) == "mended")
+    #expect(try scene.scene.field("Phone", of: id) == "fixed")
     #expect(try scene.scene.field("Website", of: id) == "https://fetched")
     let told = try #require(try scene.scene.edits(of: night.run).last)
     #expect(told.detail.fields.first { $0.name == "Website" }?.server == "https://office")
@@ -188,7 +188,7 @@ import Testing
       try words(id, next, scene)
         == "Not sent: the record changed in the org after this device read it.")
     // Changed back and forth with its user, it is an edit of these fields.
-    try next.edit("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try next.edit("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     #expect(try await scene.verdicts(next, as: "two.sqlite") == [.superseded: 1, .notVisible: 1])
     try scene.world.org.transfer(id, to: "ada@example.com")
     try scene.scene.decide(2, .retry)
@@ -204,7 +204,7 @@ import Testing
       try await scene.world.run { $0.maxDeletes = Percentage(100) }
       let phone = try scene.world.device("ada", as: "ada-3")
       #expect(try scene.row(id, on: phone)["Name"] == nil)
-      try phone.edit("accounts", id: id, ["Description": "mended"], now: scene.later(30))
+      try phone.edit("accounts", id: id, ["Description": "fixed"], now: scene.later(30))
       try scene.handBack(phone, as: "two.sqlite")
       if decides {
         #expect(try await scene.world.run().verdicts == [.superseded: 1, .deletedOnServer: 1])
@@ -220,7 +220,7 @@ import Testing
       for name in ["Name", "BillingCity", "Website"] {
         #expect(after[name] == before[name], "\(name)")
       }
-      #expect(after["Phone"] == "device" && after["Description"] == "mended")
+      #expect(after["Phone"] == "device" && after["Description"] == "fixed")
     }
   }
 }

@@ -60,6 +60,26 @@ import Testing
     try world.handBack(device, as: "ada-\(phone).sqlite")
   }
 
+  @Test(arguments: [401, 403, 404, 408, 413, 425, 429, 503])
+  func `a write that a gateway answered and forwards later is watched`(_ status: Int) async throws {
+    let (device, account) = try await begin()
+    try handBack(device, account, phone: "1")
+    let page = ServerResponse(
+      status: status, headers: ["Content-Type": "text/html", "Retry-After": "0"],
+      body: Array("<html>slow down</html>".utf8))
+    world.server.faults.add(.kind(.collectionUpdate), .respond(page))
+    world.server.faults.add(.kind(.collectionUpdate), .deliverLate(seconds: 1_000_000))
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
+    let admin = try world.user("admin")
+    _ = world.org.update("Account", id: account, ["Phone": "office"], as: admin)
+    #expect(try await world.run(.ingest, .reconcile).open == [:])
+    world.server.deliverHeld()
+    #expect(try phone(account) == "1")
+    let night = try await world.run(.ingest, .reconcile)
+    #expect(night.open == [.conflict: 1])
+    #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
+  }
+
   @Test func `a late request of an older edit is corrected and reported`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")
@@ -188,7 +208,9 @@ import Testing
       "contacts", type: "Contact", ["LastName": "Lovelace"], localID: "local_1",
       now: world.org.now())
     try world.handBack(device, as: "ada.sqlite")
-    let busy = ServerResponse(status: 429, headers: ["Retry-After": "400"])
+    let busy = ServerResponse(
+      status: 429, headers: ["Content-Type": "application/json", "Retry-After": "400"],
+      body: Array(#"[{"errorCode":"TOO_MANY_REQUESTS","message":"busy"}]"#.utf8))
     for attempt in 1...3 {
       world.server.faults.add(.kind(.collectionCreate), nth: attempt, .respond(busy))
       world.server.faults.add(.kind(.collectionCreate), nth: attempt, .moveClock(seconds: 400))

@@ -181,10 +181,10 @@ import Testing
       #expect(json["edits"]?.int == Int64(count))
       #expect(try JSONSchema(published: "report.schema.json").faults(json) == [])
     }
-    let nobody = try attache("report", world.pipeline.file, "--user", "zoe")
-    #expect(nobody.status == 2)
-    #expect(text(nobody.error).contains("no user name contains \"zoe\""))
-    #expect(text(nobody.error).contains("ada@example.com, ben@example.com"))
+    let unknown = try attache("report", world.pipeline.file, "--user", "zoe")
+    #expect(unknown.status == 2)
+    #expect(text(unknown.error).contains("no user name contains \"zoe\""))
+    #expect(text(unknown.error).contains("ada@example.com, ben@example.com"))
     let several = try attache("report", world.pipeline.file, "--user", "example.com")
     #expect(several.status == 2 && text(several.error).contains("\" matches several users"))
   }

@@ -265,9 +265,9 @@ import Testing
 
   @Test func `an org without the call leaves the record; a later undo restores it`() async throws {
     let (id, run, _) = try await deleted()
-    let missing = ServerResponse(status: 404, headers: ["Content-Type": "text/html"], body: [])
+    let missing = ServerResponse.json(404, #"[{"errorCode":"NOT_FOUND","message":"no such call"}]"#)
     let faults: [(Faults.Action, String)] = [
-      (.respond(missing), "the org answered with HTTP status 404"),
+      (.respond(missing), "no such call"),
       (.status(500, code: "API_DISABLED_FOR_ORG", message: "API is off"), "API is off"),
       (
         .status(500, code: "INVALID_SESSION_ID", message: "no"),

@@ -1,3 +1,4 @@
+import Pipelines
 import Testing
 
 /// Changes of a run are undone in the org, and stay undone.
@@ -212,5 +213,40 @@ import Testing
     let story = try await scene.world.program(["explain"], [id])
     #expect(story.output.contains("grace decided on edit 1: reconcile undo; applied"))
     #expect(story.output.contains("edit 1 has the verdict undone in run \(undone.run)"))
+  }
+
+  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
+  func `saving undone values again is not a new edit`(_ mode: String) async throws {
+    let scene =
+      try mode == "OVERWRITE"
+      ? UndoScene(syncs: { $0.replacing("LEAVE_IF_CHANGED", with: "OVERWRITE") }) : UndoScene()
+    let (phone, id) = try await scene.primed()
+    let before = try scene.field("Phone", of: id)
+    func save(_ name: String, phone value: String) async throws -> RunSummary {
+      let now = scene.world.org.now() + 60_000
+      try phone.edit("accounts", id: "local_1", ["Phone": .string(value)], now: now)
+      try phone.edit("accounts", id: id, ["Phone": "device"], now: now)
+      return try await scene.night(phone, as: name + ".sqlite")
+    }
+    try phone.create(
+      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1",
+      now: scene.world.org.now())
+    let sent = try await save("first", phone: "1")
+    #expect(sent.verdicts == [.created: 1, .updated: 1])
+    #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])
+    let writes = scene.writes
+    for name in ["again", "third"] {
+      let again = try await save(name, phone: "1")
+      #expect(again.verdicts == [.unchanged: 2])
+      #expect(again.exitStatus == .done)
+      let words = try scene.scene.edits(of: again.run).compactMap(\.detail.message)
+      #expect(words.count == 2 && words.allSatisfy { $0.contains("was undone") })
+    }
+    #expect(scene.writes == writes)
+    #expect(try scene.field("Phone", of: id) == before)
+    // A new value is a new edit.
+    let newer = try await save("newer", phone: "2")
+    let isRecreated = mode == "OVERWRITE"
+    #expect(newer.verdicts == [isRecreated ? .created : .deletedOnServer: 1, .unchanged: 1])
   }
 }

@@ -8,7 +8,7 @@ struct CascadeTests {
   /// The other device's change below the deleted record.
   enum Work: String, CaseIterable {
     case changesDetail, makesDetail, movesDetailThere, changesDetailThatOthersMoved
-    case changesDetailOfDetail, makesDetailOfDetail
+    case changesDetailOfDetail, makesDetailOfDetail, changesDetailByExternalID
   }
 
   struct Case: CustomTestStringConvertible {
@@ -34,7 +34,12 @@ struct CascadeTests {
     day = try FieldDay()
     day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
     account = try #require(day.org.create("Account", ["Name": "Mill"], as: day.ada).id)
-    let fields: JSONObject = ["LastName": "Child", "AccountId": .string(account)]
+    day.rules.append(
+      FieldDay.rule(
+        "keyed", ["LastName", "Department", "External_Id__c"], externalID: "External_Id__c"))
+    let fields: JSONObject = [
+      "LastName": "Child", "AccountId": .string(account), "External_Id__c": "C-1",
+    ]
     contact = try #require(day.org.create("Contact", fields, as: day.ada).id)
     for id in [account, contact] { try day.org.share(id, with: "ben@example.com") }
   }
@@ -60,6 +65,10 @@ struct CascadeTests {
     case .makesDetailOfDetail:
       return day.created(
         "tasks", "Task", "local_1", ["Subject": "Call", "WhoId": .string(contact)])
+    case .changesDetailByExternalID:
+      return day.created(
+        "keyed", "Contact", "local_1",
+        ["LastName": "Child", "Department": "1", "External_Id__c": "C-1"])
     }
   }
 
@@ -101,6 +110,22 @@ struct CascadeTests {
     #expect(try isThere("Account", account))
   }
 
+  @Test func `a write below a record that its device knows by its local ID conflicts`() async throws
+  {
+    func handBack(_ edit: Edit, phone: Int, _ handback: Int64) throws {
+      try day.handBack(
+        [edit], install: "phone \(phone)", handback: handback, stamp: "stamp \(phone)", issued: 0)
+    }
+    try handBack(day.account("local_1", ["Name": "New"]), phone: 1, 1)
+    #expect(day.verdicts(try await day.run()) == "created 1")
+    let made = try #require(try day.details().first?.recordID)
+    try handBack(
+      day.contact("local_2", ["LastName": "New", "AccountId": "local_1"]), phone: 1, 2)
+    try handBack(try day.edited(account: made, [:], deleted: true), phone: 2, 1)
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    #expect(try isThere("Account", made))
+  }
+
   @Test func `a write below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
@@ -123,13 +148,6 @@ struct CascadeTests {
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
-  }
-
-  @Test func `a device's own edits below a deleted record are deleted with it`() async throws {
-    try day.handBack([try edit(.changesDetail), try deletion()])
-    #expect(try await day.run().verdicts[.deviceConflict] == nil)
-    #expect(try day.state.unsettledEdits().isEmpty)
-    #expect(try !isThere("Account", account))
   }
 
   @Test func `a deletion does not wait for edits that are not below it`() async throws {

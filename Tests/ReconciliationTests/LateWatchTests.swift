@@ -343,4 +343,129 @@ struct LateWatchTests {
     try await night()
     #expect(try open() == [])
   }
+
+  // MARK: changes before the run that finds it
+
+  /// The edit is open with a message; it is closed by a decision, and not reported again.
+  private func expectOpen(
+    _ expected: String, _ parts: String..., sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let message = try day.details().compactMap(\.message).joined(separator: "\n")
+    #expect(try verdict() == expected, sourceLocation: sourceLocation)
+    for part in parts {
+      #expect(message.contains(part), "\(message)", sourceLocation: sourceLocation)
+    }
+    try acknowledge()
+    try await night()
+    #expect(try open() == [], sourceLocation: sourceLocation)
+    try await night()
+    #expect(try open() == [], "it is not reported again", sourceLocation: sourceLocation)
+  }
+
+  /// Another user changes a record after a request has arrived.
+  private func changeLater(_ object: String, _ id: String, _ fields: JSONObject) throws {
+    try day.org.moveClock(by: 60_000)
+    try day.change(object, id, fields)
+  }
+
+  private func visit() throws -> String {
+    try #require(
+      try day.org.find(
+        "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: day.admin))
+  }
+
+  @Test(arguments: [["Fax": "1"], ["Phone": "1"]] as [JSONObject])
+  func `an update may have arrived if its value came back, whoever wrote last`(
+    _ change: JSONObject
+  ) async throws {
+    let (edit, id) = try edit(.update)
+    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    try office(.update, id)
+    try await night()
+    #expect(try open() == [])
+    // Without the request, it is the other user who enters the value.
+    if change["Phone"] == nil { day.server.deliverHeld() }
+    try changeLater("Account", try #require(id), change)
+    try await night()
+    try await expectOpen("conflict", "may have arrived late", "came back in Phone")
+    #expect(try day.record("Account", try #require(id))["Phone"]?.string == "1")
+  }
+
+  @Test func `a value that stayed the same is no late request`() async throws {
+    let (edit, id) = try edit(.update)
+    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    for fax in ["1", "2"] {
+      try changeLater("Account", try #require(id), ["Fax": .string(fax)])
+      try await night()
+      #expect(try open() == [])
+    }
+  }
+
+  @Test func `a value that another edit wrote is no late request`() async throws {
+    let (edit, id) = try edit(.update)
+    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    try office(.update, id)
+    try await night()
+    let later = try self.edit(edit.changed(["Phone": "1"]), at: try #require(id))
+    try day.handBack([later], handback: 2)
+    try await night()
+    #expect(try day.record("Account", try #require(id))["Phone"]?.string == "1")
+    try changeLater("Account", try #require(id), ["Fax": "1"])
+    try await night()
+    #expect(try open() == [])
+  }
+
+  @Test func `a late create is a duplicate although its record was changed since`() async throws {
+    let (edit, _) = try edit(.create)
+    try await resolve(Case(verb: .create, way: .sentAgain), edit, nil)
+    let first = try #require(
+      try day.state.connection.text("SELECT result_id FROM operation WHERE state = 'done'"))
+    // The sender creates another record, and another user changes that as well.
+    let fields: JSONObject = ["LastName": "Byron", "Department": "Analysis"]
+    let other = try #require(day.org.create("Contact", fields, as: day.ada).id)
+    try changeLater("Contact", other, ["Title": "Countess"])
+    try await night()
+    #expect(try open() == [])
+    day.server.deliverHeld()
+    let page = try day.org.query(
+      "SELECT Id FROM Contact WHERE LastName = 'Lovelace' AND Id != '\(first)'", as: day.admin,
+      includeDeleted: false)
+    let records = try JSONValue(parsing: page.records).array ?? []
+    let second = try #require(records.first?["Id"]?.string)
+    try changeLater("Contact", second, ["Department": "Poetry"])
+    try await night()
+    try await expectOpen("duplicate created", "arrived late", "in Department")
+  }
+
+  @Test(arguments: [false, true])
+  func `a late upsert whose key another user changed is a duplicate`(_ isChanged: Bool) async throws
+  {
+    let (edit, _) = try edit(.upsert)
+    try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
+    try changeLater("Site_Visit__c", try visit(), ["External_Id__c": "V-2"])
+    try await night()
+    #expect(try open() == [])
+    day.server.deliverHeld()
+    if isChanged { try changeLater("Site_Visit__c", try visit(), ["Name": "Office"]) }
+    try await night()
+    try await expectOpen("duplicate created", "arrived late")
+  }
+
+  @Test(arguments: [false, true])
+  func `a late upsert over another user's record is a duplicate`(_ isChanged: Bool) async throws {
+    let (edit, _) = try edit(.upsert)
+    try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
+    #expect(day.org.delete("Site_Visit__c", id: try visit(), as: day.admin).errors.isEmpty)
+    try await night()
+    try day.org.moveClock(by: 60_000)
+    let other = try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
+    try await night()
+    #expect(try open() == [])
+    day.server.deliverHeld()
+    #expect(try day.record("Site_Visit__c", other)["Name"]?.string == "Device")
+    if isChanged { try changeLater("Site_Visit__c", other, ["Name": "Office"]) }
+    try await night()
+    try await expectOpen(
+      "duplicate created", "arrived late", "another user had created \(other)")
+  }
 }

@@ -160,7 +160,8 @@ struct OneUsersTroubleTests {
     ])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: account, ["Phone": "2"])], user: day.ben)
-    day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: false))
+    let upsert = FaultMatch(kind: .composite, user: "ada@example.com")
+    day.server.faults.add(upsert, .drop(afterCommit: false))
     // The record is gone when the write without an answer is looked up, and the query about it
     // fails.
     let all = FaultMatch(pathPrefix: "/services/data/v66.0/queryAll")

@@ -1,4 +1,6 @@
 import JSON
+import Ledger
+import LocalOrg
 import MobileSync
 import Testing
 
@@ -13,6 +15,8 @@ struct UpsertDoubtTests {
       /// The device's exact values, after the search for the lost upsert and before it is sent
       /// again.
       case makesSame
+      /// Another value, between the last reading of the record and the upsert.
+      case changesLast
     }
 
     var mode: MergeMode
@@ -30,6 +34,7 @@ struct UpsertDoubtTests {
         (true, .arrived, .nothing), (true, .arrived, .changes),
         (false, .lost, .nothing), (true, .lost, .nothing), (true, .lost, .deletes),
         (false, .lost, .makes), (false, .lost, .makesSame),
+        (true, .given, .changesLast), (true, .lost, .changesLast),
       ].map { Row(mode: mode, stood: $0.0, answer: $0.1, office: $0.2) }
     }
 
@@ -42,7 +47,7 @@ struct UpsertDoubtTests {
       case (.arrived, .changes) where stood: mode == .overwrite ? "updated 1" : "conflict 1"
       case (.arrived, _) where !stood: "created 1"
       case (_, .deletes): mode == .overwrite ? "created 1" : "deleted on server 1"
-      case (_, .makes): mode == .overwrite ? "updated 1" : "conflict 1"
+      case (_, .makes), (.lost, .changesLast): mode == .overwrite ? "updated 1" : "conflict 1"
       default: stood || office == .makesSame ? "updated 1" : "created 1"
       }
     }
@@ -52,11 +57,18 @@ struct UpsertDoubtTests {
       switch (answer, office) {
       case (.arrived, .deletes): nil
       case (.arrived, .changes): stood && mode == .overwrite ? "Device" : "Office"
+      case (.lost, .changesLast): mode == .overwrite ? "Device" : "Office"
       case (_, .deletes), (_, .makes):
         mode == .overwrite ? "Device" : office == .makes ? "Office" : nil
       default: "Device"
       }
     }
+
+    /// The kind of its first request.
+    ///
+    /// Under LEAVE_IF_CHANGED an existing record is written on the condition that it is as it was
+    /// read, which a collection cannot have.
+    var kind: RequestKind { stood && mode == .leaveIfChanged ? .composite : .collectionUpsert }
 
     /// The edit's message.
     var message: String? {
@@ -97,15 +109,22 @@ struct UpsertDoubtTests {
   }
 
   /// Another user changes the record with the external ID, or creates one that the technician may
-  /// change, before the query.
-  private func office(_ work: Row.Office) {
+  /// change, before a query or the last write.
+  private func office(_ work: Row.Office, _ answer: Row.Answer) {
     let (admin, ada) = (day.admin, day.ada)
+    let match: FaultMatch = work == .changesLast ? .writes : .kind(.query)
+    let nth =
+      switch work {
+      case .changesLast: answer == .given ? 1 : 2
+      case .makesSame: 3
+      case .nothing, .changes, .deletes, .makes: 2
+      }
     let values: JSONObject =
       work == .makesSame
       ? ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
       : ["Name": "Office", "External_Id__c": "V-1"]
     day.server.faults.add(
-      .kind(.query), nth: work == .makesSame ? 3 : 2,
+      match, nth: nth,
       .mutate { org in
         let id =
           try org.find("Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin)
@@ -113,6 +132,8 @@ struct UpsertDoubtTests {
         switch work {
         case .nothing: break
         case .changes: _ = org.update("Site_Visit__c", id: id, ["Name": "Office"], as: admin)
+        case .changesLast:
+          _ = org.update("Site_Visit__c", id: id, ["Notes__c": "entered"], as: admin)
         case .deletes: _ = org.delete("Site_Visit__c", id: id, as: admin)
         case .makes, .makesSame:
           try org.share(org.create("Site_Visit__c", values, as: admin).id ?? "", with: ada.username)
@@ -129,9 +150,9 @@ struct UpsertDoubtTests {
         "Site_Visit__c", ["Name": "Office", "Notes__c": "theirs", "External_Id__c": "V-1"]) : nil
     try handBack()
     if row.answer != .given {
-      day.server.faults.add(.kind(.collectionUpsert), .drop(afterCommit: row.answer == .arrived))
-      office(row.office)
+      day.server.faults.add(.kind(row.kind), .drop(afterCommit: row.answer == .arrived))
     }
+    office(row.office, row.answer)
     #expect(day.verdicts(try await day.run()) == row.verdict)
     #expect(try visits() == (row.name == nil ? 0 : 1))
     if let name = row.name { #expect(try visits(name) == 1) }
@@ -147,11 +168,29 @@ struct UpsertDoubtTests {
       #expect(name?.server == "Office")
       #expect(row.answer == .lost || name?.isConflicting == true)
     }
+    // Under LEAVE_IF_CHANGED also a value entered since the record was first read.
+    if row.office == .changesLast, row.answer == .given {
+      let notes = detail.fields.first { $0.name == "Notes__c" }
+      #expect(notes?.server == (row.mode == .leaveIfChanged ? "entered" : "theirs"))
+    }
     // Also a value that only a request without an answer has overwritten.
     if row.stood, row.answer == .arrived, row.office == .changes {
       let notes = detail.fields.first { $0.name == "Notes__c" }
       #expect(notes?.base == "theirs" && notes?.isConflicting == false)
     }
+  }
+
+  @Test func `after a refused upsert, the lost one before it still counts`() async throws {
+    rule(.leaveIfChanged)
+    let id = try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
+    try handBack()
+    day.server.faults.add(.kind(.composite), .drop(afterCommit: false))
+    office(.changesLast, .lost)
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try day.state.decide([EditDecision(1, .retry)], by: "an operator")
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    #expect(try day.details().first?.message?.contains("no answer came back") == true)
+    #expect(try day.record("Site_Visit__c", id)["Name"] == "Office")
   }
 
   @Test func `the external ID that an upsert sent is not outside the field list`() async throws {
@@ -165,7 +204,7 @@ struct UpsertDoubtTests {
     rule(.leaveIfChanged)
     try handBack()
     day.server.faults.add(.kind(.collectionUpsert), .deliverLate(seconds: 1_000_000))
-    office(.makes)
+    office(.makes, .lost)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     day.server.deliverHeld()
     #expect(try visits("Device") == 1)

@@ -18,8 +18,7 @@ import Testing
   static func moved(_ status: Int) -> Case {
     Case(
       status: status, code: nil, read: .refresh,
-      // 307 and 308 ask for the write to be sent elsewhere.
-      write: .fail(.invalidResponse, isAmbiguous: status < 307))
+      write: .fail(.invalidResponse, isAmbiguous: true))
   }
 
   static func inDoubt(_ status: Int) -> Case {
@@ -56,6 +55,26 @@ import Testing
     let policy = RetryPolicy()
     #expect(policy.decide(outcome, isRead: true, attempt: 0, hasRefreshed: false) == row.read)
     #expect(policy.decide(outcome, isRead: false, attempt: 0, hasRefreshed: false) == row.write)
+  }
+
+  @Test(arguments: [400, 401, 403, 404, 408, 409, 412, 413, 420, 425, 429, 500, 502, 503, 504, 599])
+  func `an error that is not in the org's form leaves a write unconfirmed`(status: Int) {
+    let policy = RetryPolicy()
+    for code in [nil, ErrorCodes.session, ErrorCodes.requestLimit, ErrorCodes.concurrency] {
+      for attempt in [0, 6] {
+        func decide(_ outcome: RetryPolicy.Outcome, isRead: Bool) -> RetryPolicy.Decision {
+          policy.decide(outcome, isRead: isRead, attempt: attempt, hasRefreshed: false)
+        }
+        let foreign = RetryPolicy.Outcome.foreign(
+          status: status, code: code, retryAfterSeconds: 1)
+        let kind = status == 420 || status >= 500 ? OrgError.Kind.unreachable : .invalidResponse
+        #expect(decide(foreign, isRead: false) == .fail(kind, isAmbiguous: true))
+        // A read is decided as before: it proves nothing and may be repeated.
+        #expect(
+          decide(foreign, isRead: true)
+            == decide(.answer(status: status, code: code, retryAfterSeconds: 1), isRead: true))
+      }
+    }
   }
 
   static let kinds: [HTTPError.Kind] = [

@@ -110,6 +110,74 @@ private let expired = ServerResponse.json(
     #expect(scripted.log.count == 1)
   }
 
+  /// The bodies of gateways, none in the form of an org's error.
+  static let foreignBodies: [(type: String?, text: String)] = [
+    ("text/html", "<html>slow down</html>"), ("text/plain", "Too Many Requests"), (nil, ""),
+    ("text/plain", "Bad_OAuth_Token"), ("application/json", "{}"), ("application/json", "[]"),
+    ("application/json", #"{"message":"API rate limit exceeded"}"#),
+    ("application/json", #"{"errorCode":"INVALID_SESSION_ID","message":"expired"}"#),
+    ("application/json", #"[{"errorCode":"","message":"m"}]"#),
+    ("application/json", #"["errorCode"]"#),
+    ("application/json", #"{"error":"invalid_request","error_description":"quota"}"#),
+    ("text/xml", String(decoding: SOAPElementTests.fault("soapenv:Client", "no"), as: UTF8.self)),
+  ]
+
+  @Test(arguments: [400, 401, 403, 404, 408, 412, 413, 425, 429, 503])
+  func `a write that a gateway answered is unconfirmed and sent once`(status: Int) async throws {
+    for (type, text) in Self.foreignBodies {
+      let scripted = try ScriptedOrg { request in
+        guard request.method != "GET" else { return nil }
+        var response = ServerResponse(
+          status: status, headers: ["Retry-After": "0"], body: Array(text.utf8))
+        response.headers["Content-Type"] = type
+        return response
+      }
+      let session = try await scripted.session()
+      let rows = await #expect(throws: OrgError.self) { try await session.create([[0x7B, 0x7D]]) }
+      let row = await #expect(throws: OrgError.self) {
+        try await session.deleteRow("Account", id: "001000000000001AAA")
+      }
+      for error in [rows, row] {
+        #expect(error?.isAmbiguous == true, "\(status) \(text)")
+        #expect(error?.status == status)
+      }
+      #expect(scripted.log.count == 2)
+      #expect(scripted.tokenRequests.count == 1)
+    }
+  }
+
+  @Test func `the org's own refusal of a write is not ambiguous, and a busy org is asked again`()
+    async throws
+  {
+    let number = Kept(0)
+    let scripted = try ScriptedOrg { request in
+      guard request.method == "POST" else { return nil }
+      let turn = number.change {
+        $0 += 1
+        return $0
+      }
+      return turn == 1
+        ? .json(429, #"[{"errorCode":"TOO_MANY_REQUESTS","message":"m"}]"#)
+        : .json(403, #"[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"TotalRequests"}]"#)
+    }
+    let session = try await scripted.session()
+    let error = await #expect(throws: OrgError.self) { try await session.create([[0x7B, 0x7D]]) }
+    #expect(error?.kind == .limit && error?.isAmbiguous == false)
+    #expect(scripted.log.count == 2)
+  }
+
+  @Test func `a failed condition needs no body, unless there was no condition`() async throws {
+    let scripted = try ScriptedOrg { $0.method == "PATCH" ? ServerResponse(status: 412) : nil }
+    let session = try await scripted.session()
+    let id = "001000000000001AAA"
+    let changed = try await session.updateRow("Account", id: id, [0x7B, 0x7D], unmodifiedSince: 0)
+    #expect(changed == .changed)
+    let error = await #expect(throws: OrgError.self) {
+      try await session.updateRow("Account", id: id, [0x7B, 0x7D])
+    }
+    #expect(error?.isAmbiguous == true)
+  }
+
   @Test func `a write whose connection broke is unconfirmed and not repeated`() async throws {
     let faults: [ServerResponse.Fault] = [.dropBeforeHead, .dropBeforeBody, .dropAfter(bytes: 9)]
     for fault in faults {

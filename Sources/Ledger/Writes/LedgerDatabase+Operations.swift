@@ -224,7 +224,8 @@ extension LedgerDatabase {
     }
     try connection.run(
       """
-      UPDATE operation SET state = \(OperationState.done), result_id = told.value ->> 1
+      UPDATE operation SET state = \(OperationState.done), result_id = told.value ->> 1,
+        left_values = iif(state = \(OperationState.dropped), NULL, left_values)
       FROM json_each(\(JSONValue.array(results).text)) told WHERE operation.id = told.value ->> 0
       """)
     for (operation, recordID) in done where [.create, .upsert].contains(operation.action) {

@@ -274,22 +274,25 @@ extension LedgerDatabase {
     return waits
   }
 
-  /// The edit whose deletion of a record was undone, if another edit's row still shows that
-  /// deletion and so has nothing new.
+  /// The edit that was undone, if another edit of its row says nothing new.
   ///
-  /// Nil if there is no such edit, if the row had another state in between, or if it is in another
-  /// copy of the record.
-  package func undoneDeletion(heldBy edit: OpenEdit) throws -> Int64? {
-    guard edit.syncOperation == .delete, let recordID = edit.recordID else { return nil }
+  /// `isSame` receives the element of an earlier edit of the row: whether the edit has the same
+  /// values. A deletion has none. Nil if there is no such edit, if the row had another state in
+  /// between, or if it is in another copy of the record.
+  package func undoneEdit(
+    heldBy edit: OpenEdit, isSame: (_ element: [UInt8]) -> Bool
+  ) throws -> Int64? {
+    guard let recordID = edit.recordID else { return nil }
+    let deletes = edit.syncOperation == .delete
     let ofRecord = Self.edits(of: recordID, formerID: edit.serverID)
     let undone = try connection.first(
       """
       SELECT x.edit_id, n.number FROM outcome x JOIN run n ON n.id = x.run_id
       JOIN edit e ON e.id = x.edit_id
-      WHERE e.id IN (\(ofRecord)) AND e.operation IN ('delete', 'dropped')
-        AND x.verdict = \(Verdict.undone) ORDER BY n.number DESC LIMIT 1
+      WHERE e.id IN (\(ofRecord)) AND (e.operation IN ('delete', 'dropped')) = \(deletes)
+        AND x.verdict IN (\(list: Self.undoneVerdicts)) ORDER BY n.number DESC LIMIT 1
       """)
-    guard let undone, let deletion = undone[0].integer else { return nil }
+    guard let undone, let last = undone[0].integer else { return nil }
     let earlier = try connection.all(
       """
       SELECT e.id, e.operation = \(edit.operation.rawValue)
@@ -299,7 +302,8 @@ extension LedgerDatabase {
               AND w.return_id > e.return_id AND w.return_id < \(edit.returnID)
               AND r.lineage_id = e.lineage_id),
         EXISTS (SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
-          WHERE x.edit_id = e.id AND n.number < \(undone[1].integer))
+          WHERE x.edit_id = e.id AND (x.verdict IN (\(list: Self.undoneVerdicts))
+            OR (\(deletes) AND n.number < \(undone[1].integer)))), e.element, e.pruned
       FROM edit e WHERE e.id IN (\(ofRecord)) AND e.id < \(edit.id)
         AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
         AND e.entry_id = \(edit.row.soupEntryID) ORDER BY e.id DESC
@@ -308,7 +312,11 @@ extension LedgerDatabase {
     for row in earlier {
       guard let id = row[0].integer, try owns(ancestry, id) else { continue }
       guard row[1].integer == 1 else { return nil }
-      if row[2].integer == 1 { return deletion }
+      let isUnchanged =
+        row[4].text.map { $0 == ElementContent.value(of: edit.element) }
+        ?? isSame(row[3].blob ?? [])
+      guard deletes || isUnchanged else { return nil }
+      if row[2].integer == 1 { return deletes ? last : id }
     }
     return nil
   }

@@ -84,7 +84,7 @@ struct PrimingRunner {
   private func statement(_ rule: StoredRule, _ parent: StoredRule?, _ object: ObjectSchema) throws
     -> SQL
   {
-    var planner = ConditionPlanner(
+    var planner = try ConditionPlanner(
       scope: QueryScope(store: store, user: user, object: object), includeDeleted: false,
       now: store.clock.now())
     let filter = try rule.filter.map { try SOQLParser.condition($0) }

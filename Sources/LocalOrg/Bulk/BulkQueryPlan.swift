@@ -12,8 +12,8 @@ struct BulkQueryPlan {
   init(_ query: SOQLQuery, of object: ObjectSchema, _ runner: QueryRunner, includeDeleted: Bool)
     throws
   {
-    var scope = QueryScope(
-      store: runner.store, user: runner.user, object: object, soqlAlias: query.alias)
+    var scope = try QueryScope(
+      store: runner.store, user: runner.user, object: object, of: query)
     let paths = try Self.paths(query, object)
     var fields: [ResolvedField] = []
     var columns: [String] = []
@@ -26,7 +26,9 @@ struct BulkQueryPlan {
       let parents = try scope.relationships(of: path).map {
         $0.lookup.relationshipName ?? $0.lookup.name
       }
-      columns.append((parents + [field.field.name]).joined(separator: "."))
+      let name = (parents + [field.field.name]).joined(separator: ".")
+      guard !columns.contains(name) else { throw QueryError.duplicateField(path) }
+      columns.append(name)
       fields.append(field)
     }
     self.columns = columns

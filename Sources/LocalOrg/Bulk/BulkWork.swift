@@ -17,7 +17,7 @@ struct BulkWork {
     let (query, object) = try statement(of: job, runner)
     let isAll = job.operation == .queryAll || query.allRows
     job.columns = try BulkQueryPlan(query, of: object, runner, includeDeleted: isAll).columns
-    var scope = QueryScope(store: store, user: user, object: object, soqlAlias: query.alias)
+    var scope = try QueryScope(store: store, user: user, object: object, of: query)
     let sequences = try runner.matching(query, &scope, includeDeleted: isAll)
     for start in stride(from: 0, to: sequences.count, by: BulkJobs.runLength) {
       let part = sequences[start..<min(sequences.count, start + BulkJobs.runLength)]

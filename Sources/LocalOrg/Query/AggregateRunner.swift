@@ -65,17 +65,24 @@ struct AggregateRunner {
       defer { unnamed += 1 }
       return "expr\(unnamed)"
     }
-    let grouped = query.groups.map { $0.text.lowercased() }
+    let grouped = query.groups.map { scope.name(of: $0) }
     var columns: [Column] = []
+    var names: Set<String> = []
+    func add(_ column: Column, at path: SOQLPath) throws {
+      guard names.insert(column.name.lowercased()).inserted else {
+        throw QueryError.duplicateAlias(path, column.name)
+      }
+      columns.append(column)
+    }
     for selection in query.selections {
       switch selection {
       case .countRows:
-        columns.append(Column(name: name(nil), sql: "count(*)", type: .int))
+        try add(Column(name: name(nil), sql: "count(*)", type: .int), at: query.from)
       case .field(let path, let alias):
         // A label function applies to a grouped value.
         let isOfRow = path.functions.allSatisfy(SOQLFunction.ofRows.contains)
         let group = isOfRow ? path.withoutFunctions : path
-        guard grouped.contains(group.text.lowercased()) else {
+        guard grouped.contains(scope.name(of: group)) else {
           throw OrgError(
             code: "MALFORMED_QUERY",
             message: QueryError.place(path)
@@ -83,10 +90,11 @@ struct AggregateRunner {
         }
         let target = try scope.resolve(path)
         let label = alias ?? (isOfRow ? target.field.name : name(nil))
-        columns.append(Column(name: label, sql: target.column, type: target.field.type))
+        try add(Column(name: label, sql: target.column, type: target.field.type), at: path)
       case .aggregate(let path, let alias):
         let target = try scope.resolve(path)
-        columns.append(Column(name: name(alias), sql: target.column, type: target.field.type))
+        try add(
+          Column(name: name(alias), sql: target.column, type: target.field.type), at: path)
       case .children, .allFields, .typeOf:
         throw OrgError(
           code: "MALFORMED_QUERY", message: "a grouped query selects fields and aggregates only")

@@ -140,9 +140,8 @@ struct ConditionPlanner {
       throw OrgError(
         code: "MALFORMED_QUERY", message: "a semi-join selects one field of one object")
     }
-    let inner = QueryScope(
-      store: scope.store, user: scope.user, object: object, soqlAlias: query.alias,
-      names: scope.names)
+    let inner = try QueryScope(
+      store: scope.store, user: scope.user, object: object, of: query, names: scope.names)
     var planner = ConditionPlanner(scope: inner, includeDeleted: includeDeleted, now: now)
     let field = try planner.scope.resolve(selected)
     guard target.field.type.isID, field.field.type.isID else {
@@ -206,6 +205,12 @@ struct ConditionPlanner {
   private mutating func filterable(_ path: SOQLPath) throws -> ResolvedField {
     let target = try scope.resolve(path)
     guard target.field.filterable, target.field.isStored else {
+      throw QueryError.notFilterable(path, target.field)
+    }
+    // Only the values of picklists have labels to compare; a record type's name has none here.
+    if path.functions.contains(where: SOQLFunction.labels.contains),
+      ![.picklist, .multipicklist].contains(target.field.type)
+    {
       throw QueryError.notFilterable(path, target.field)
     }
     return target

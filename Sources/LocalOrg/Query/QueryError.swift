@@ -17,6 +17,16 @@ enum QueryError {
         + "appropriate names.")
   }
 
+  /// Two columns of an answer would have this name.
+  static func duplicateAlias(_ path: SOQLPath, _ name: String) -> OrgError {
+    OrgError(code: "MALFORMED_QUERY", message: place(path) + "duplicate alias: \(name)")
+  }
+
+  static func duplicateField(_ path: SOQLPath) -> OrgError {
+    OrgError(
+      code: "INVALID_FIELD", message: place(path) + "duplicate field selected: \(path.text)")
+  }
+
   static func wrongType(_ path: SOQLPath, _ field: FieldSchema) -> OrgError {
     let quotes = field.type.isText || field.type.isID ? "should be" : "should not be"
     return OrgError(

@@ -20,8 +20,7 @@ struct QueryRunner {
     let all = includeDeleted || query.allRows
     let object = try object(of: query)
     try checkLimits(query)
-    var scope = QueryScope(
-      store: store, user: user, object: object, soqlAlias: query.alias)
+    var scope = try QueryScope(store: store, user: user, object: object, of: query)
     if query.countsRows { return try count(query, &scope, all) }
     if query.isAggregate {
       return try AggregateRunner(store: store, includeDeleted: all).run(query, scope: &scope)
@@ -122,7 +121,7 @@ struct QueryRunner {
   func rowPlan(_ query: SOQLQuery, _ object: ObjectSchema, includeDeleted: Bool) throws -> (
     plan: RowPlan, sql: SQL, sequenceBinding: Int32
   ) {
-    let scope = QueryScope(store: store, user: user, object: object, soqlAlias: query.alias)
+    let scope = try QueryScope(store: store, user: user, object: object, of: query)
     var planner = RowPlanner(
       scope: scope, version: version, now: store.clock.now(), includeDeleted: includeDeleted)
     try planner.add(query.selections)

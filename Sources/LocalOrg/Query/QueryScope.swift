@@ -31,20 +31,26 @@ struct QueryScope {
   let catalog: Catalog
   let alias: String
   private let rootNames: Set<String>
+  /// The parents that the statement names, by their lower-case names.
+  private let named: [String: SOQLPath]
   private(set) var joins: SQL = ""
   private var parents: [String: (alias: String, object: ObjectSchema)] = [:]
 
   init(
-    store: OrgStore, user: OrgUser, object: ObjectSchema, soqlAlias: String? = nil,
+    store: OrgStore, user: OrgUser, object: ObjectSchema, of query: SOQLQuery = SOQLQuery(),
     names: AliasCounter = AliasCounter()
-  ) {
+  ) throws {
     self.store = store
     self.user = user
     self.object = object
     self.names = names
     catalog = store.catalog(of: user)
     alias = names.next()
-    rootNames = Set([object.name, soqlAlias].compactMap { $0?.lowercased() })
+    rootNames = Set([object.name, query.alias].compactMap { $0?.lowercased() })
+    named = query.parents
+    for path in query.parents.values {
+      _ = try relationships(path.parts + ["Id"], at: path)
+    }
   }
 
   /// Returns FROM with its joins.
@@ -63,11 +69,25 @@ struct QueryScope {
     return try SOQLFunction.apply(function, to: plain, at: path)
   }
 
+  /// Returns the name of a path that is the same however the statement spells it.
+  func name(of path: SOQLPath) -> String {
+    var whole = path
+    whole.parts = trimmed(path)
+    return whole.text.lowercased()
+  }
+
   /// Returns the relationships of a path, starting at the root, without the field at its end.
   func relationships(of path: SOQLPath) throws -> [(lookup: FieldSchema, parent: ObjectSchema)] {
+    try relationships(trimmed(path), at: path)
+  }
+
+  /// Returns the relationships of names that start at the root, without the last name.
+  private func relationships(_ parts: [String], at path: SOQLPath) throws
+    -> [(lookup: FieldSchema, parent: ObjectSchema)]
+  {
     var steps: [(FieldSchema, ObjectSchema)] = []
     var current = object
-    for part in trimmed(path).dropLast() {
+    for part in parts.dropLast() {
       guard let lookup = current.lookup(relationship: part),
         let target = lookup.referenceTo.first,
         let parent = lookup.isPolymorphic
@@ -118,11 +138,16 @@ struct QueryScope {
     return (try join(relationships(of: path)), name)
   }
 
-  /// Returns a path without the object's own name at its start.
+  /// Returns a path without the object's own name at its start, and with the path of a parent
+  /// instead of its name.
   private func trimmed(_ path: SOQLPath) -> [String] {
-    guard path.parts.count > 1, let first = path.parts.first?.lowercased(),
-      rootNames.contains(first), object.lookup(relationship: first) == nil
-    else { return path.parts }
+    guard path.parts.count > 1, let first = path.parts.first?.lowercased() else {
+      return path.parts
+    }
+    if let parent = named[first] { return parent.parts + path.parts.dropFirst() }
+    guard rootNames.contains(first), object.lookup(relationship: first) == nil else {
+      return path.parts
+    }
     return Array(path.parts.dropFirst())
   }
 }

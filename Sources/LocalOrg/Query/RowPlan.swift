@@ -51,6 +51,8 @@ struct RowPlanner {
   private var plan: RowPlan
   private var root = Node()
   private var seen: Set<String> = []
+  /// The names of the record's members, in lower case.
+  private var names: Set<String> = []
 
   /// A record under construction: members in the order of the statement, parents by lookup.
   private final class Node {
@@ -93,11 +95,8 @@ struct RowPlanner {
     let steps = try scope.relationships(of: path)
     let field = try scope.resolve(path)
     let key = (steps.map(\.lookup.name) + [field.field.name]).joined(separator: ".").lowercased()
-    guard seen.insert(key).inserted else {
-      throw OrgError(
-        code: "INVALID_FIELD",
-        message: QueryError.place(path) + "duplicate field selected: \(path.text)")
-    }
+    guard seen.insert(key).inserted else { throw QueryError.duplicateField(path) }
+    if steps.isEmpty { try claim(field.field.name, at: path) }
     var node = root
     for (index, step) in steps.enumerated() {
       let name = step.lookup.name.lowercased()
@@ -105,6 +104,7 @@ struct RowPlanner {
         node = known
         continue
       }
+      if index == 0 { try claim(step.lookup.relationshipName ?? step.lookup.name, at: path) }
       let alias = try scope.join(Array(steps[...index])).alias
       let next = Node()
       node.parents[name] = next
@@ -116,16 +116,20 @@ struct RowPlanner {
 
   private mutating func add(_ path: SOQLPath, as alias: String) throws {
     let field = try scope.resolve(path)
-    guard seen.insert(alias.lowercased()).inserted else {
-      throw OrgError(
-        code: "MALFORMED_QUERY", message: QueryError.place(path) + "duplicate alias: \(alias)")
-    }
+    try claim(alias, at: path)
     root.entries.append(
       .field(
         ResolvedField(
           alias: field.alias, object: field.object,
           field: FieldSchema(alias, field.field.label, field.field.type),
           expression: field.column)))
+  }
+
+  /// Reserves the name of a member; throws if another member has it.
+  private mutating func claim(_ name: String, at path: SOQLPath) throws {
+    guard names.insert(name.lowercased()).inserted else {
+      throw QueryError.duplicateAlias(path, name)
+    }
   }
 
   /// Adds every field for which `wanted` returns true.
@@ -141,9 +145,9 @@ struct RowPlanner {
       let relationship = scope.object.children(relationship: query.from.text),
       let child = scope.catalog.object(relationship.childObject)
     else { throw QueryError.noRelationship(query.from, query.from.text) }
-    let inner = QueryScope(
-      store: scope.store, user: scope.user, object: child, soqlAlias: query.alias,
-      names: scope.names)
+    try claim(relationship.name ?? query.from.text, at: query.from)
+    let inner = try QueryScope(
+      store: scope.store, user: scope.user, object: child, of: query, names: scope.names)
     var planner = RowPlanner(
       scope: inner, version: version, now: now, includeDeleted: includeDeleted)
     try planner.add(query.selections)
@@ -196,11 +200,16 @@ struct RowPlanner {
     guard path.parts.count == 1, let lookup = scope.object.lookup(relationship: path.text),
       lookup.isPolymorphic
     else { throw QueryError.noRelationship(path, path.text) }
+    try claim(lookup.relationshipName ?? lookup.name, at: path)
     var choices: [(ObjectSchema, alias: String, Node)] = []
     func choose(_ object: ObjectSchema, _ fields: [SOQLPath]) throws {
       let alias = try scope.join([(lookup, object)]).alias
       let node = Node()
+      var chosen: Set<String> = []
       for path in fields {
+        guard chosen.insert(path.text.lowercased()).inserted else {
+          throw QueryError.duplicateField(path)
+        }
         guard let field = object.field(path.text) else {
           throw QueryError.noColumn(path, path.text, object.name)
         }

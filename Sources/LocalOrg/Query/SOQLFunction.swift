@@ -6,6 +6,9 @@ enum SOQLFunction {
   /// Functions that return a value for each row.
   static let ofRows: Set<String> = ["TOLABEL", "FORMAT"]
 
+  /// Functions of a row's value that WHERE may compare; a label is not sorted by.
+  static let labels: Set<String> = ["TOLABEL"]
+
   /// Functions of a date.
   ///
   /// The fiscal year equals the calendar year, and the org's time zone is GMT.

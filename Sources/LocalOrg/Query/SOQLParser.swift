@@ -41,13 +41,34 @@ struct SOQLParser {
     repeat { query.selections.append(try selection(depth: depth)) } while take(symbol: ",")
     try expect("FROM")
     query.from = try path()
-    if case .word(let word) = token.kind, !Self.clauseWords.contains(word.uppercased()) {
-      query.alias = word
-      place += 1
-    }
+    query.alias = alias()
+    try parents(of: &query)
     try clauses(of: &query, depth: depth)
     try checkAliases(of: query)
     return query
+  }
+
+  /// Parses the names of parents in a FROM: `FROM Contact c, c.Account a, a.Owner o`.
+  private mutating func parents(of query: inout SOQLQuery) throws(OrgError) {
+    let roots = Set([query.from.text, query.alias].compactMap { $0?.lowercased() })
+    while take(symbol: ",") {
+      var path = try path()
+      let first = path.parts.removeFirst().lowercased()
+      let above: [String]? = roots.contains(first) ? [] : query.parents[first]?.parts
+      guard let above, !path.parts.isEmpty else {
+        throw OrgError(
+          code: "MALFORMED_QUERY",
+          message: QueryError.place(path)
+            + "A driving SObject type has already been set, all other entity types in the FROM "
+            + "clause must be relationships to the initial object. The driving object is "
+            + query.from.text)
+      }
+      path.parts = above + path.parts
+      guard let name = alias() else { throw unexpected() }
+      guard !roots.contains(name.lowercased()),
+        query.parents.updateValue(path, forKey: name.lowercased()) == nil
+      else { throw QueryError.duplicateAlias(path, name) }
+    }
   }
 
   /// Rejects a field alias outside grouped queries: the word after a field is usually a field with
@@ -249,7 +270,12 @@ struct SOQLParser {
   }
 
   private mutating func comparison(depth: Int) throws(OrgError) -> SOQLCondition {
-    let path = try operand()
+    let path: SOQLPath
+    if !isInHaving, let label = try function(SOQLFunction.labels) {
+      path = label
+    } else {
+      path = try operand()
+    }
     if path.isAggregate, !isInHaving {
       throw OrgError(
         code: "MALFORMED_QUERY",

@@ -1,6 +1,6 @@
 /// A dotted name with its position in the statement.
 struct SOQLPath: Equatable {
-  let parts: [String]
+  var parts: [String]
   let line: Int
   let column: Int
   /// The statement that contains it, if any.
@@ -79,6 +79,9 @@ struct SOQLQuery {
   /// The object, or in a subquery the name of the relationship.
   var from = SOQLPath(parts: [], line: 1, column: 1)
   var alias: String?
+  /// Names for parents, such as `a` in `FROM Contact c, c.Account a`: the parent's path from the
+  /// object, by the lower-case name.
+  var parents: [String: SOQLPath] = [:]
   var scope: String?
   var condition: SOQLCondition?
   var groups: [SOQLPath] = []

@@ -40,7 +40,9 @@ struct ReferenceCheck {
         fields: [field.name])
     case .read, .edit, .full:
       if field.name == "RecordTypeId" { return try wrongRecordType(id, of: object) }
-      guard field.name == "OwnerId",
+      guard field.name == "OwnerId" else { return nil }
+      guard target.name == "User" else { return try wrongOwner(id, target) }
+      guard
         try store.users(where: "u.\"Id\" = \(id)").first?.isActive != true
       else { return nil }
       return OrgError(
@@ -48,6 +50,18 @@ struct ReferenceCheck {
         message: "operation performed with inactive user [\(id)] as owner of the record",
         fields: [field.name])
     }
+  }
+
+  /// Checks that a group is a queue.
+  private func wrongOwner(_ id: String, _ group: ObjectSchema) throws -> OrgError? {
+    let sql: SQL = """
+      SELECT count(*) FROM \(raw: try store.table(group.name).table) \
+      WHERE "Id" = \(id) AND "Type" = 'Queue'
+      """
+    guard try store.integers(sql) == [0] else { return nil }
+    return OrgError(
+      code: "INVALID_OPERATION", message: "Queue not associated with this SObject type",
+      fields: ["OwnerId"])
   }
 
   /// Checks that a record type belongs to the object and is active.

@@ -116,7 +116,7 @@ enum BusinessObjects {
     ] + FieldSchema.audit)
 
   private static let task = ObjectSchema(
-    "Task", label: "Task", plural: "Tasks", prefix: "00T", sharing: .privateToOwner,
+    "Task", label: "Task", plural: "Tasks", prefix: "00T", sharing: .privateToOwner, queues: true,
     fields: FieldSchema.identity + [
       FieldSchema.lookup("WhoId", "Name ID", ["Contact", "Lead"], "Who", children: "Tasks")
         .cascading,

@@ -113,14 +113,15 @@ extension FieldSchema {
   }
 
   /// The owner, of one of these kinds; the default is the creator.
-  static func owner(
-    _ kinds: [String] = ["User"], children: String? = nil
-  ) -> FieldSchema {
-    var field = lookup("OwnerId", "Owner ID", kinds, "Owner", children: children)
+  static func owner() -> FieldSchema {
+    var field = lookup("OwnerId", "Owner ID", ["User"], "Owner")
     field.nillable = false
     field.defaultedOnCreate = true
     return field
   }
+
+  /// The owner of an object whose records queues may own.
+  var ownedByQueues: FieldSchema { with { $0.referenceTo = ["User", "Group"] } }
 
   /// The fields with which every object ends.
   static var audit: [FieldSchema] {

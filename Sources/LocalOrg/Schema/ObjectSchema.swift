@@ -37,10 +37,16 @@ package struct ObjectSchema: Sendable {
   private(set) var rights = ObjectRights.all
   private let places: [String: Int]
 
+  /// Creates an object.
+  ///
+  /// If queues may own its records, its owner is a user or a group. Queues may own the records of
+  /// every custom object with an owner.
   package init(
     _ name: String, label: String, plural: String, prefix: String, sharing: SharingModel,
-    fields: [FieldSchema]
+    queues: Bool = false, fields: [FieldSchema]
   ) {
+    let hasQueues = queues || name.hasSuffix("__c")
+    let fields = fields.map { hasQueues && $0.name == "OwnerId" ? $0.ownedByQueues : $0 }
     self.name = name
     self.label = label
     self.labelPlural = plural

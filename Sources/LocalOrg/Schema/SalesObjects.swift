@@ -15,7 +15,7 @@ enum SalesObjects {
   }()
 
   private static let lead = ObjectSchema(
-    "Lead", label: "Lead", plural: "Leads", prefix: "00Q", sharing: .privateToOwner,
+    "Lead", label: "Lead", plural: "Leads", prefix: "00Q", sharing: .privateToOwner, queues: true,
     fields: FieldSchema.identity + [
       BusinessObjects.merged(into: "Lead"),
       part(.text("LastName", "Last Name", 80).required),

@@ -3,7 +3,7 @@ enum ServiceObjects {
   static var all: [ObjectSchema] { [serviceCase, workOrder, serviceAppointment, siteVisit] }
 
   private static let serviceCase = ObjectSchema(
-    "Case", label: "Case", plural: "Cases", prefix: "500", sharing: .privateToOwner,
+    "Case", label: "Case", plural: "Cases", prefix: "500", sharing: .privateToOwner, queues: true,
     fields: FieldSchema.identity + [
       BusinessObjects.merged(into: "Case"),
       .counter("CaseNumber", "Case Number"),
@@ -21,12 +21,12 @@ enum ServiceObjects {
       .kind(.textarea, "Description", "Description", 32000),
       .flag("IsClosed", "Closed").readOnly,
       .kind(.datetime, "ClosedDate", "Closed Date").readOnly,
-      .owner(["User", "Group"]),
+      .owner(),
     ] + StandardFields.serviceCase + FieldSchema.audit)
 
   private static let workOrder = ObjectSchema(
     "WorkOrder", label: "Work Order", plural: "Work Orders", prefix: "0WO",
-    sharing: .privateToOwner,
+    sharing: .privateToOwner, queues: true,
     fields: FieldSchema.identity + [
       .counter("WorkOrderNumber", "Work Order Number"),
       .lookup("AccountId", "Account ID", ["Account"], "Account", children: "WorkOrders"),
@@ -46,7 +46,7 @@ enum ServiceObjects {
 
   private static let serviceAppointment = ObjectSchema(
     "ServiceAppointment", label: "Service Appointment", plural: "Service Appointments",
-    prefix: "08p", sharing: .privateToOwner,
+    prefix: "08p", sharing: .privateToOwner, queues: true,
     fields: FieldSchema.identity + [
       .counter("AppointmentNumber", "Appointment Number"),
       FieldSchema.lookup(

@@ -90,7 +90,7 @@ struct SearchRunner {
   {
     let fields = search.group.fields(of: object)
     guard !fields.isEmpty else { return [] }
-    let scope = QueryScope(store: store, user: user, object: object)
+    let scope = try QueryScope(store: store, user: user, object: object)
     var planner = ConditionPlanner(scope: scope, includeDeleted: false, now: store.clock.now())
     let condition = try planner.whole(query.condition, scope: query.scope)
     let order = try OrderPlanner.plan(query.orders, in: &planner.scope)

@@ -29,6 +29,12 @@ extension OrgError {
     OrgError(code: "JSON_PARSER_ERROR", message: message)
   }
 
+  /// The body is larger than an org reads, in an org's own words.
+  static func tooLarge(limit: Int) -> OrgError {
+    unreadableBody(
+      "Maximum size of request reached. Maximum size of request is \(limit) bytes.")
+  }
+
   /// A request exceeds a limit.
   static func tooMany(_ what: String, _ count: Int, limit: Int) -> OrgError {
     OrgError(

@@ -151,7 +151,8 @@ final class RequestHandler: Sendable {
       return (Self.response(.failure([error])), nil)
     }
     if request.body.count > server.options.mostBodyBytes, visit.kind != .bulkUpload {
-      return (ServerResponse(status: 413, headers: ["Connection": "close"]), nil)
+      let error = OrgError.tooLarge(limit: server.options.mostBodyBytes)
+      return (Self.response(.failure([error])), nil)
     }
     switch visit.kind {
     case .token:

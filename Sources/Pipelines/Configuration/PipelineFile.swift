@@ -97,10 +97,8 @@ package enum PipelineFile {
   /// Returns the fix for a file that does not exist: the file with the nearest name in its
   /// directory, or the names in `places`.
   private static func fix(forMissing path: String) -> String {
-    let name = Files.name(of: path)
-    let stem = name.hasSuffix(".json") ? String(name.dropLast(5)) : name
     let directory = Files.parent(of: path) ?? "."
-    if let nearest = Spelling.nearest(stem, among: names(in: directory)) {
+    if let nearest = Spelling.nearest(stem(of: path), among: names(in: directory)) {
       return "did you mean \(directory)/\(nearest).json?"
     }
     let known = places.flatMap(names(in:))
@@ -116,10 +114,16 @@ package enum PipelineFile {
   /// The directories of the pipelines and data of an installed attache.
   package static let installed = (pipelines: "/etc/attache", data: "/var/lib/attache")
 
+  /// Returns the name of a file without `.json`.
+  static func stem(of path: String) -> String {
+    let name = Files.name(of: path)
+    return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
+  }
+
   /// Returns the names of the pipelines in a directory.
   package static func names(in directory: String) -> [String] {
     ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
-      .map { String($0.dropLast(5)) }.sorted()
+      .map(stem(of:)).sorted()
   }
 
   /// Returns the word that names a file in a command: its short name if `places` finds the file by

@@ -109,8 +109,7 @@ extension PipelineReader {
   ///
   /// The command line uses the file's name, the data directory the pipeline's.
   mutating func compareNames(_ pipeline: Pipeline) {
-    let file = Files.name(of: pipeline.file)
-    let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
+    let stem = PipelineFile.stem(of: pipeline.file)
     guard stem != pipeline.name else { return }
     notes.append(
       "\(pipeline.file): commands use the file name, \(stem), but the data is stored in "

@@ -33,8 +33,7 @@ struct PipelineReader {
     // A failing notification is only a warning of the run, so its variables are not required.
     findVariables(node.removing(["notify"]))
     checkFormat(root)
-    let file = Files.name(of: reader.file)
-    let stem = file.hasSuffix(".json") ? String(file.dropLast(5)) : file
+    let stem = PipelineFile.stem(of: reader.file)
     let name = root.requiredText("name", JSONText.quoted(Self.plain(stem)))
     if let name, let node = root["name"] { check(name: name, node) }
     let org = section(root, "org", OrgSettings.keys, "an org", "{\"url\": …, \"login\": … }")

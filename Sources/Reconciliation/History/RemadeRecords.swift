@@ -2,6 +2,16 @@ import Ledger
 import MobileSync
 import Salesforce
 
+/// The referent of a reference that cannot be sent as it is.
+enum Referent {
+  /// A record by its current ID; also its creation, if the device knows it by its local ID.
+  case record(String, OpenEdit.Creation?)
+  /// A new record without an ID.
+  case new(OpenEdit.Creation)
+  /// A local ID that is not known from any edit.
+  case unknown
+}
+
 /// The current records for IDs that devices know.
 ///
 /// A record recreated in place of a deleted one replaces it as long as the latter stays deleted,
@@ -21,6 +31,22 @@ final class RemadeRecords {
   nonisolated(nonsending) func current(_ id: String) async throws -> String {
     if known[id] == nil { try await learn([id]) }
     return known[id] ?? id
+  }
+
+  /// The referent of an edit's reference; nil if the reference is sent as it is.
+  nonisolated(nonsending) func referent(
+    _ text: String, of edit: OpenEdit
+  ) async throws -> Referent? {
+    if let id = text.recordID18 {
+      let current = try await current(id)
+      return current == id ? nil : .record(current, nil)
+    }
+    guard let creation = try state.creation(localID: text, of: edit) else {
+      // Anything but a local ID is an ordinary value, which the org validates.
+      return LocalFields.isLocalID(text) ? .unknown : nil
+    }
+    guard let id = creation.recordID ?? creation.deviceRecordID else { return .new(creation) }
+    return .record(try await current(id), creation)
   }
 
   /// Looks up the current records for some IDs in one query.

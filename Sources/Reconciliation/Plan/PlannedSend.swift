@@ -20,7 +20,7 @@ package struct PlannedSend {
   @Shared var expected: Settlement
   /// The date that the org's record must still have.
   var condition: String?
-  /// Whether the update itself has its condition.
+  /// Whether the update, or the upsert of an existing record, itself has its condition.
   var isStrict = false
   var payload: JSONObject
   /// Whether the payload has IDs of records created in the meantime, which the plan does not have.
@@ -75,13 +75,16 @@ package struct PlannedSend {
   static let parentStandsText =
     "the deletion of its parent is not resolved: it is deleted with the parent, or sent if that deletion is discarded"
 
-  /// The settlement of a detail whose parent, deleted on the device, has a verdict.
-  func following(_ parent: Verdict) -> Settlement {
+  /// The settlement of a detail if the deletion of its parent on the device has a verdict.
+  func following(_ deletion: Int64, _ parent: Verdict) -> Settlement {
+    var settlement: Settlement
     switch parent {
-    case .deleted: Self.gone(edit)
-    case .notAttempted, .unconfirmed: left(parent, because: Self.parentStandsText)
-    default: blocked(because: Self.parentStandsText)
+    case .deleted: return Self.gone(edit)
+    case .notAttempted, .unconfirmed: settlement = left(parent, because: Self.parentStandsText)
+    default: settlement = blocked(because: Self.parentStandsText)
     }
+    settlement.detail.otherEdits = [deletion]
+    return settlement
   }
 
   /// The settlement of a detail that is deleted with its parent.
@@ -96,13 +99,19 @@ package struct PlannedSend {
     blocked(because: "\(field) refers to a record that did not reach the org")
   }
 
+  /// The record that is changed: for an upsert, the one that was read with its external ID; nil for
+  /// a new one.
+  var targetID: String? {
+    recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+  }
+
   /// The object and field of an upsert; nil for other actions.
   var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
 
   /// The targets of the write: its record, and the external IDs in the fields of `keys` that it
   /// sets or uses.
   func targets(_ keys: Set<String>) -> [String] {
-    let record = recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    let record = targetID
     var values = payload
     if let externalField { values[externalField] = externalValue.map(JSONValue.string) }
     return [record.map { $0.recordID18 ?? $0 }].compactMap(\.self)
@@ -157,7 +166,11 @@ package struct PlannedSend {
 
 extension PlannedSend: SyncUpChange {
   package var objectType: String { sobject }
-  package var isConditional: Bool { isStrict && action == .update && condition != nil }
+  package var isConditional: Bool {
+    guard isStrict, condition != nil else { return false }
+    // The children of a tree refer to the ID in the answer, which an update does not have.
+    return action == .update || (action == .upsert && tree?.isParent != true)
+  }
 
   package var write: SyncUpWrite {
     var fields = payload
@@ -179,6 +192,7 @@ extension PlannedSend: SyncUpChange {
     }
     write.fields = Array(JSONValue.object(fields).bytes.dropFirst().dropLast())
     if isConditional {
+      write.recordID = targetID
       write.unmodifiedSince = condition.flatMap { Dates.milliseconds(iso8601: $0) }
     }
     return write

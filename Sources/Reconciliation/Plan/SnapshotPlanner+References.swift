@@ -5,30 +5,11 @@ import Salesforce
 
 // The referents of an element's references.
 extension SnapshotPlanner {
-  /// The referent of a reference that cannot be sent as it is.
-  enum Referent {
-    /// A record by its current ID; also its creation, if the device knows it by its local ID.
-    case record(String, OpenEdit.Creation?)
-    /// A new record without an ID.
-    case new(OpenEdit.Creation)
-    /// A local ID that is not known from any edit.
-    case unknown
-  }
-
   /// The referent of an edit's reference; nil if the reference is sent as it is.
   nonisolated(nonsending) func referent(
     _ text: String, of edit: OpenEdit
   ) async throws -> Referent? {
-    if let id = text.recordID18 {
-      let current = try await remade.current(id)
-      return current == id ? nil : .record(current, nil)
-    }
-    guard let creation = try state.creation(localID: text, of: edit) else {
-      // Anything but a local ID is an ordinary value, which the org validates.
-      return LocalFields.isLocalID(text) ? .unknown : nil
-    }
-    guard let id = creation.recordID ?? creation.deviceRecordID else { return .new(creation) }
-    return .record(try await remade.current(id), creation)
+    try await remade.referent(text, of: edit)
   }
 
   /// Replaces local IDs with the IDs of their records, and IDs of recreated records with the

@@ -213,7 +213,7 @@ extension SnapshotPlanner {
     let gone = Set(followers.map(\.edit.id))
     plan.sends.removeAll { gone.contains($0.edit.id) }
     if let index = plan.sends.firstIndex(where: { $0.edit.id == parent.edit.id }) {
-      plan.sends[index].followers = followers
+      plan.sends[index].followers += followers
     }
   }
 
@@ -236,7 +236,7 @@ extension SnapshotPlanner {
 
 extension SnapshotPlan {
   /// Sends an edit's update without a field.
-  fileprivate mutating func leaveOut(_ field: String, of edit: OpenEdit) {
+  mutating func leaveOut(_ field: String, of edit: OpenEdit) {
     guard
       let place = sends.firstIndex(where: { $0.edit.id == edit.id && $0.action == .update }),
       sends[place].payload[field] != nil

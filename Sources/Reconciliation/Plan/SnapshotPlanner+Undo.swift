@@ -265,3 +265,33 @@ extension SnapshotPlan {
     waiting = []
   }
 }
+
+extension LedgerDatabase {
+  /// The verdict of an edit that says nothing else than an edit that was undone.
+  ///
+  /// It does not reverse the undo, whatever the merge mode. Nil for other edits, and for decided
+  /// ones.
+  func settledByUndo(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
+    guard edit.decision == nil else { return nil }
+    let undone = try undoneEdit(heldBy: edit) { earlier in
+      guard let earlier = (try? JSONValue(parsing: earlier))?.object,
+        let element = (try? JSONValue(parsing: edit.element))?.object
+      else { return false }
+      return rules.filter { $0.soup == edit.soup }.allSatisfy { rule in
+        var names = rule.sentFields(of: .create).union(rule.sentFields(of: .update))
+        if let field = rule.target.externalIdFieldName { names.insert(field) }
+        return names.allSatisfy { FieldValue.isSame(earlier[$0], element[$0]) }
+      }
+    }
+    guard let undone else { return nil }
+    let deletes = edit.syncOperation == .delete
+    var detail = OutcomeDetail.because(
+      deletes
+        ? "its deletion was undone, and the device still has the record as deleted"
+        : "its change was undone, and the device has saved the same values again")
+    detail.recordID = edit.recordID
+    detail.otherEdits = [undone]
+    if !deletes { detail.outside = try editedFields(of: edit, rules).outside }
+    return Settlement(.unchanged, detail)
+  }
+}

@@ -13,18 +13,11 @@ extension SnapshotPlanner {
     for (key, group) in keyGroups(candidates) {
       do throws(OrgError) {
         let describe = try await records.describe(key.sobject)
-        let name = describe.field(key.field)?.name ?? key.field
         for part in group.parts(of: RequestLimits.listedValues) {
+          guard let (fields, _) = search(key, part, of: group, describe) else { continue }
           let values = Set(part.map(\.value)).sorted()
-          guard let (fields, _) = search(key, part, of: group, describe),
-            let rows = try await records.records(
-              describe, fields: fields, externalID: key.field, among: values)
-          else { continue }
-          for (candidate, value) in part {
-            let own = rows.filter { ExternalIDQuery.isSame($0[name], value) }
-            answers[candidate.edit.id] =
-              own.isEmpty ? .absent : own.count == 1 ? .found(own[0]) : .unknown
-          }
+          let found = try await records.keyed(describe, key.field, values, fields: fields)
+          for (candidate, value) in part { answers[candidate.edit.id] = found[value] }
         }
       } catch {
         // The upsert itself will report what is wrong with the object.
@@ -32,11 +25,6 @@ extension SnapshotPlanner {
       }
     }
     return answers
-  }
-
-  struct UpsertKey: Hashable {
-    var sobject: String
-    var field: String
   }
 
   typealias Upserted = (candidate: Candidate, value: String)
@@ -57,9 +45,11 @@ extension SnapshotPlanner {
     _ key: UpsertKey, _ part: [Upserted], of group: [Upserted], _ describe: Describe
   ) -> (fields: [String], condition: String)? {
     // Whichever sync up sends it in the end, and whatever the decision is.
+    let soups = Set(group.map(\.candidate.edit.soup))
+    let dates = rules.filter { soups.contains($0.soup) }.map(\.target.modificationDateFieldName)
     let names =
       group.flatMap { rules.fields(of: $0.candidate.edit.soup, for: .create) }
-      + group.flatMap { $0.candidate.listed } + [key.field]
+      + group.flatMap { $0.candidate.listed } + [key.field] + dates
     return ExternalIDQuery.condition(
       describe, field: key.field, values: Array(Set(part.map(\.value))).sorted()
     ).map {
@@ -196,11 +186,7 @@ extension SnapshotPlanner {
 
   /// The field and value of a create that is upserted; nil for other edits.
   func externalKey(_ candidate: Candidate) -> (field: String, value: String)? {
-    guard let field = rules[candidate.sync].target.externalIdFieldName, field != "Id",
-      let value = candidate.element[field].flatMap(Self.text),
-      FieldSelection.upserts(candidate.operation, externalID: value)
-    else { return nil }
-    return (field, value)
+    rules[candidate.sync].externalKey(of: candidate.element, candidate.operation)
   }
 
   /// The step of a create that is sent as an upsert; nil for other edits.
@@ -223,7 +209,9 @@ extension SnapshotPlanner {
     {
       attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
     }
-    return UpsertRule.step(facts, keyed, after: attempt, expected: expected)
+    return UpsertRule.step(
+      facts, keyed, dateField: rules[candidate.sync].target.modificationDateFieldName,
+      after: attempt, expected: expected)
   }
 }
 
@@ -247,11 +235,15 @@ extension SnapshotPlanner {
 
 extension LedgerDatabase {
   /// The last upsert of an edit that got no answer and is not known to be done.
+  ///
+  /// The org did nothing with upserts that it refused since.
   func lostUpsert(of edit: Int64) throws -> UpsertRule.Attempt? {
     let row = try connection.first(
       """
       SELECT state, seen, is_doubted FROM operation
-      WHERE edit_id = \(edit) AND action = 'upsert' AND sent_ms IS NOT NULL ORDER BY id DESC LIMIT 1
+      WHERE edit_id = \(edit) AND action = 'upsert' AND sent_ms IS NOT NULL
+        AND state NOT IN (\(OperationState.conflict), \(OperationState.rejected))
+      ORDER BY id DESC LIMIT 1
       """)
     guard let row, row[0].text == "dropped", row[2].integer == 1 else { return nil }
     return UpsertRule.Attempt(seen: try row[1].text.map { try parse($0, "an operation") })

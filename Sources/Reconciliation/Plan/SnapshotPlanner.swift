@@ -14,8 +14,8 @@ struct SnapshotPlanner {
   var firstSync: [Int64: Int] = [:]
   /// Edits that this run sent before and the org refused.
   var redone: Set<Int64> = []
-  /// By edit: the edits of other devices that it conflicts with (`Reconciler.findCascades`).
-  var cascades: [Int64: [Int64]] = [:]
+  /// What deletions mean for edits below their records (`Reconciler.findCascades`).
+  var cascades = Cascades()
   let snapshotID: String
   let records: RecordReader
   /// The records that the snapshot was issued with.
@@ -85,6 +85,7 @@ struct SnapshotPlanner {
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
     plan.settled += deviceConflicts.map { ($0.candidate.edit, $0.settlement) }
     try await settleGone(&candidates, &plan)
+    try await settleTaken(&candidates, &plan)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     let rivals = try rivals(candidates, keyed)
@@ -116,6 +117,7 @@ struct SnapshotPlanner {
     }
     plan.leaveOutRepeated()
     try await followRemade(&plan)
+    try followDeletions(&plan)
     try await growTrees(decided, &plan)
     blockOrphans(&plan)
     order(&plan)
@@ -156,15 +158,9 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
+    if !isAlone, let settlement = try state.settledByUndo(edit, rules) { return settlement }
     if let settlement = try cascade(edit) { return settlement }
     if isAlone, edit.unorderedWith == nil { return nil }
-    if edit.decision == nil, let undone = try state.undoneDeletion(heldBy: edit) {
-      var detail = OutcomeDetail.because(
-        "its deletion was undone, and the device still has the record as deleted")
-      detail.recordID = edit.recordID
-      detail.otherEdits = [undone]
-      return Settlement(.unchanged, detail)
-    }
     if let earlier = try state.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
       detail.otherEdits = [earlier.id]
@@ -249,6 +245,12 @@ struct SnapshotPlanner {
       guard case .alive(_, let fields) = candidate.server else { continue }
       deviceConflicts[place].settlement.detail.showServer(fields)
       deviceConflicts[place].settlement = naming(candidate, deviceConflicts[place].settlement)
+    }
+    for (id, answer) in try await keyed(deviceConflicts.map(\.candidate)) {
+      guard case .found(let record) = answer else { continue }
+      for place in deviceConflicts.indices where deviceConflicts[place].candidate.edit.id == id {
+        deviceConflicts[place].settlement.detail.showServer(record)
+      }
     }
   }
 

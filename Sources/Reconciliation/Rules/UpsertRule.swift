@@ -9,6 +9,9 @@ import Salesforce
 /// which lists what it overwrites. After an attempt without an answer, it is compared like an
 /// update with the state before that attempt, because another user may have changed the record
 /// since.
+///
+/// Under LEAVE_IF_CHANGED an upsert of an existing record is conditional on the record's date, like
+/// an update. Otherwise it could overwrite a value that no report lists.
 enum UpsertRule {
   /// The org's record with the external ID.
   enum Keyed {
@@ -30,16 +33,21 @@ enum UpsertRule {
   }
 
   /// The step; `expected` is the settlement of success without a record to overwrite.
+  ///
+  /// The record's modification date is in the field `dateField`.
   static func step(
-    _ facts: EditFacts, _ keyed: Keyed, after attempt: Attempt?, expected: Settlement
+    _ facts: EditFacts, _ keyed: Keyed, dateField: String, after attempt: Attempt?,
+    expected: Settlement
   ) -> ThreeWayRule.Step {
+    var date: String?
+    if case .found(let record) = keyed { date = record[dateField]?.string }
     if let pending = facts.decision, pending.decision.sends || pending.decision == .server {
-      return decided(facts, pending, keyed, attempt, expected)
+      return decided(facts, pending, keyed, date, attempt, expected)
     }
     switch keyed {
     case .unknown: return .send(.upsert, expected, ifUnmodifiedSince: nil)
     case .absent: return absent(facts, attempt, expected)
-    case .found(let record): return found(facts, record, attempt, expected)
+    case .found(let record): return found(facts, record, date, attempt, expected)
     }
   }
 
@@ -67,7 +75,8 @@ enum UpsertRule {
   }
 
   private static func found(
-    _ facts: EditFacts, _ record: JSONObject, _ attempt: Attempt?, _ expected: Settlement
+    _ facts: EditFacts, _ record: JSONObject, _ date: String?, _ attempt: Attempt?,
+    _ expected: Settlement
   ) -> ThreeWayRule.Step {
     let seen = attempt?.seen?.object
     var detail = expected.detail
@@ -79,7 +88,8 @@ enum UpsertRule {
         detail.fields.allSatisfy { FieldValue.isSame(seen[$0.name], $0.server) }
       } ?? false
     guard attempt != nil, !isSame, !isUnmoved, facts.mode == .leaveIfChanged else {
-      return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
+      let condition = facts.mode == .leaveIfChanged ? date : nil
+      return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: condition)
     }
     detail.message =
       attempt?.isPresumed == true
@@ -94,8 +104,8 @@ enum UpsertRule {
   /// The operator's decision, which is valid as long as the org's record, or its absence, is as
   /// shown.
   private static func decided(
-    _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ attempt: Attempt?,
-    _ expected: Settlement
+    _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ date: String?,
+    _ attempt: Attempt?, _ expected: Settlement
   ) -> ThreeWayRule.Step {
     if let asked = ThreeWayRule.unsentCreate(facts) { return asked }
     switch keyed {
@@ -103,7 +113,7 @@ enum UpsertRule {
       return .settle(Settlement(.failed, .because(unread)))
     case .unknown: return .send(.upsert, expected, ifUnmodifiedSince: nil)
     case .absent: return decidedAbsent(facts, pending, attempt, expected)
-    case .found(let record): return decidedFound(facts, pending, record, attempt, expected)
+    case .found(let record): return decidedFound(facts, pending, record, date, attempt, expected)
     }
   }
 
@@ -131,8 +141,8 @@ enum UpsertRule {
   }
 
   private static func decidedFound(
-    _ facts: EditFacts, _ pending: PendingDecision, _ record: JSONObject, _ attempt: Attempt?,
-    _ expected: Settlement
+    _ facts: EditFacts, _ pending: PendingDecision, _ record: JSONObject, _ date: String?,
+    _ attempt: Attempt?, _ expected: Settlement
   ) -> ThreeWayRule.Step {
     let shown = ShownRecord(pending)
     let seen = attempt?.seen?.object
@@ -158,7 +168,7 @@ enum UpsertRule {
     }
     if pending.decision == .server { return .settle(Settlement(.discarded, detail)) }
     detail.fields = sent
-    return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: nil)
+    return .send(.upsert, Settlement(.updated, detail), ifUnmodifiedSince: date)
   }
 
   /// The fields in which the org's value differs from the device's or the operator's; those in

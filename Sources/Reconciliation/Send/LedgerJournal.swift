@@ -101,16 +101,14 @@ package final class LedgerJournal: SyncUpJournal {
     return groups.sorted { $0.key < $1.key }.map { sobject, group in
       RecordReader.Inquiry(
         access,
-        .records(sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group)))
+        .records(sobject, ids: group.compactMap(\.targetID), fields: Self.dates(of: group)))
     }
   }
 
   /// The deletes whose records must not have changed; in a job, which has no conditions, also the
-  /// updates.
+  /// updates and upserts.
   private func watched(_ batch: [PlannedSend], inJob: Bool = false) -> [PlannedSend] {
-    batch.filter {
-      $0.condition != nil && ($0.action == .delete || (inJob && $0.action == .update))
-    }
+    batch.filter { $0.condition != nil && (inJob || $0.action == .delete) }
   }
 
   private static func dates(of group: [PlannedSend]) -> [String] {
@@ -120,7 +118,7 @@ package final class LedgerJournal: SyncUpJournal {
   /// Reads dates again right before deletes and jobs under LEAVE_IF_CHANGED.
   ///
   /// Neither a delete nor a row of a job can have a condition. Changed records are decided again;
-  /// an update that has already been decided again is a conflict.
+  /// an update or upsert that has already been decided again is a conflict.
   private nonisolated(nonsending) func recheck(
     _ batch: [PlannedSend], inJob: Bool
   ) async throws -> [PlannedSend] {
@@ -128,19 +126,19 @@ package final class LedgerJournal: SyncUpJournal {
     guard !watched.isEmpty else { return batch }
     let (seen, left) = try await look(at: watched) { sobject, group throws(OrgError) in
       try await access.records(
-        sobject, ids: group.compactMap(\.recordID), fields: Self.dates(of: group))
+        sobject, ids: group.compactMap(\.targetID), fields: Self.dates(of: group))
     }
     var moved: Set<Int64> = []
     // Deleting a new record also deletes what others added to it in the meantime.
     for (send, row) in seen
-    where send.edit.isToBeUndone || send.action == .update
+    where send.edit.isToBeUndone || send.action != .delete
       || !reconciler.redone.contains(send.edit.id)
     {
       if row[send.modificationField]?.string != send.condition { moved.insert(send.edit.id) }
     }
     for send in batch where moved.contains(send.edit.id) {
       try state.move(send.operation(sender: ""), to: .dropped)
-      if !reconciler.redone.insert(send.edit.id).inserted, send.action == .update {
+      if !reconciler.redone.insert(send.edit.id).inserted, send.action != .delete {
         try settle(send, Settlement(.conflict, send.detailOfFailure))
       }
     }
@@ -163,7 +161,7 @@ package final class LedgerJournal: SyncUpJournal {
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
       do {
         let found = try await ask(sobject, group)
-        seen += group.map { send in (send, send.recordID.flatMap { found[$0] } ?? [:]) }
+        seen += group.map { send in (send, send.targetID.flatMap { found[$0] } ?? [:]) }
       } catch {
         try await leave(group, error)
         left.formUnion(group.map(\.edit.id))
@@ -321,8 +319,8 @@ package final class LedgerJournal: SyncUpJournal {
     mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
       verdicts.append(GivenVerdict(edit: send.edit.id, settlement, isAlone: send.isAlone))
       for follower in send.followers {
-        verdicts.append(
-          GivenVerdict(edit: follower.edit.id, follower.following(settlement.verdict)))
+        let following = follower.following(send.edit.id, settlement.verdict)
+        verdicts.append(GivenVerdict(edit: follower.edit.id, following))
       }
     }
   }

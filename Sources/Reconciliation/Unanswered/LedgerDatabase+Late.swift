@@ -53,6 +53,66 @@ extension LedgerDatabase {
     try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
   }
 
+  /// The last known state of a record before a watched request can have changed it: its values in
+  /// the fields that the request sent, and its date.
+  ///
+  /// Later states replace earlier ones field by field: what was read before the request, what later
+  /// writes of attache left, and what the last run saw. A field that no one has read is missing.
+  func lastKnown(_ recordID: String, before operation: OperationRow) throws -> JSONObject {
+    var known: JSONObject = [:]
+    func add(_ state: JSONObject) {
+      for (name, value) in state { known[name] = value }
+    }
+    if let seen = operation.seen?.object,
+      seen["Id"]?.string?.recordID18.map({ $0 == recordID.recordID18 }) ?? true
+    {
+      add(seen)
+    }
+    let sight = try sights(of: operation)[recordID]?.object
+    let sightDate = sight?[OperationRow.dateKey]?.string
+    var isAdded = sight == nil
+    for write in try writes(to: recordID) where write.id > operation.id {
+      let date = try dateLeft(by: write)
+      if !isAdded, let sight, let date, let sightDate, ServerDate.isBefore(sightDate, date) {
+        add(sight)
+        isAdded = true
+      }
+      // If its result was not read, or another user wrote right after it, it left what it sent.
+      add(try left(by: write) ?? write.payload)
+      if let date { known[OperationRow.dateKey] = .string(date) }
+    }
+    if !isAdded, let sight { add(sight) }
+    return known
+  }
+
+  /// Records what a run saw of a record that a watched request has not changed: its values in the
+  /// fields that the request sent, and its date.
+  func noteSight(
+    of record: JSONObject, _ recordID: String, at date: String?, for operation: OperationRow
+  ) throws {
+    var seen: JSONObject = [:]
+    for name in operation.payload.names { seen[name] = record[name] }
+    seen[OperationRow.dateKey] = date.map(JSONValue.string)
+    var sights = try sights(of: operation)
+    if sights[recordID] == .object(seen) { return }
+    sights[recordID] = .object(seen)
+    try connection.run(
+      """
+      UPDATE operation SET left_values = \(JSONValue.object(sights).text)
+      WHERE id = \(operation.id) AND state = \(OperationState.dropped)
+      """)
+  }
+
+  /// What runs saw of the records of a watched request, by record ID.
+  private func sights(of operation: OperationRow) throws -> JSONObject {
+    let text = try connection.text(
+      """
+      SELECT left_values FROM operation
+      WHERE id = \(operation.id) AND state = \(OperationState.dropped)
+      """)
+    return try text.flatMap { try JSONValue(parsing: $0).object } ?? [:]
+  }
+
   /// The latest time at which attache last deleted a record, in ms of the org's time; nil if it
   /// never did.
   func lastDeletion(of recordID: String) throws -> Int64? {

@@ -12,12 +12,27 @@ import System
 /// `duplicate created` until an operator decides: no later attempt or return closes it
 /// (`LedgerDatabase.hasArrivedLate`), and no decision that was made before it was reported
 /// (`report`).
+///
+/// One rule decides whether a request arrived:
+/// - It is looked for at the address that it was sent to: its record; for an upsert, its known
+///   record and every record that has its key now, whoever created that; for a create, the records
+///   that its sender created in its time.
+/// - It arrived if the org shows its effect there and nothing else accounts for it: no write of
+///   attache, no earlier verdict, and no condition that no longer holds. The effect is a record with
+///   its values that its sender wrote last, a sent field that changed to the request's value since
+///   its value was last known, or a new record of its sender.
+/// - Others' later changes hide nothing: an effect counts field by field. But if another user wrote
+///   last, that user may have entered the same values. Then the request *may* have arrived, and its
+///   edit is open, but nothing is sent again. An edit that is still to be sent is compared with the
+///   org anyway.
+///
+/// The last known values are those that runs and writes of attache read after the request was sent
+/// (`LedgerDatabase.lastKnown`). So another user's change of other fields is no arrival, nor is a
+/// value that has been there since. Each request is reported once.
 extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
   ///
-  /// A request has arrived if its record has the values that it sent, or what the org's rules make
-  /// of them, its sender wrote last, and no other write accounts for the record's state. A newer
-  /// write that the request overwrote is sent again, so that the newer edit stands.
+  /// A newer write that a request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var groups: [LateKey: LateGroup] = [:]
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
@@ -58,7 +73,7 @@ extension Reconciler {
     }
   }
 
-  private struct LateKey: Hashable {
+  struct LateKey: Hashable {
     var sobject: String
     var snapshotID: String
   }
@@ -68,7 +83,7 @@ extension Reconciler {
     var writes: [LateWrite] = []
   }
 
-  private struct LateWrite {
+  struct LateWrite {
     var operation: OperationRow
     var edit: OpenEdit
   }
@@ -78,38 +93,102 @@ extension Reconciler {
   private nonisolated(nonsending) func look(
     _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
   ) async throws {
-    guard !writes.isEmpty else { return }
-    var writes = writes
-    for index in writes.indices where writes[index].operation.recordID == nil {
-      writes[index].operation.recordID = try await keyed(writes[index], access).first {
-        $0["IsDeleted"]?.bool != true
-      }.flatMap(UnacknowledgedCreates.id(of:))
+    let known = try await records(of: writes, key, access)
+    var others: [LateWrite] = []
+    for write in writes where write.operation.action == .upsert {
+      others += try await holders(of: write, known, access)
     }
+    let held = try await records(of: others, key, access)
+    var reported: Set<Int64> = []
+    // A record that an upsert created shows more than the one that was known before.
+    for (write, record) in others.map({ ($0, held[$0.operation.recordID ?? ""]) })
+      + writes.map({ ($0, known[$0.operation.recordID ?? ""]) })
+    {
+      guard let record else { continue }
+      // Of several requests of an edit, one accounts for what is seen.
+      var isNew = !reported.contains(write.edit.id)
+      if isNew { isNew = try await hasArrived(write, record, access) }
+      if isNew {
+        reported.insert(write.edit.id)
+      } else {
+        try noteSight(of: record, for: write.operation)
+      }
+    }
+  }
+
+  /// The records that requests were sent to, with the fields that they and other writes of attache
+  /// sent.
+  private nonisolated(nonsending) func records(
+    of writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+  ) async throws -> [String: JSONObject] {
     let ids = writes.compactMap(\.operation.recordID)
+    if ids.isEmpty { return [:] }
     // Whether another write of attache accounts for the record's state.
     let others = try Set(ids).flatMap { try state.writes(to: $0).flatMap(\.payload.names) }
+    var audit = try writes.map { try modificationField(of: $0.operation) }
+    audit += ["CreatedById", "CreatedDate", "LastModifiedById", "LastModifiedDate"]
+    audit += writes.compactMap(\.operation.externalField)
     let fields = UnacknowledgedCreates.readable(
       writes.flatMap(\.operation.payload.names) + others,
-      try await access.describe(key.sobject),
-      and: ["CreatedById", "LastModifiedById", "LastModifiedDate"])
-    let found = try await access.records(key.sobject, ids: ids, fields: fields)
-    for write in writes {
-      let operation = write.operation
-      guard let id = operation.recordID, let record = found[id] else {
-        if operation.action == .upsert { try await lookForKeyed(write, access) }
-        continue
-      }
-      guard Self.holds(record, operation), Self.isAfter(record, operation),
-        try !isExplained(record, id, write)
-      else { continue }
-      guard let later = try state.laterWrite(than: operation, recordID: id),
-        try !stands(later, in: record, against: operation)
-      else {
-        try await arrived(write, record, access)
-        continue
-      }
-      try await putRight(write, later, record)
+      try await access.describe(key.sobject), and: audit)
+    return try await access.records(key.sobject, ids: ids, fields: fields)
+  }
+
+  /// The upsert for each record, other than its known one, that has its key now.
+  private nonisolated(nonsending) func holders(
+    of write: LateWrite, _ known: [String: JSONObject], _ access: RecordReader
+  ) async throws -> [LateWrite] {
+    if let id = write.operation.recordID, let field = write.operation.externalField,
+      let held = known[id]?[field]?.string, held == write.operation.externalValue
+    {
+      return []
     }
+    return try await keyed(write, access).filter { $0["IsDeleted"]?.bool != true }
+      .compactMap(UnacknowledgedCreates.id(of:))
+      .filter { $0 != write.operation.recordID }
+      .map { id in
+        var other = write
+        other.operation.recordID = id
+        return other
+      }
+  }
+
+  /// Whether a request has arrived at a record; its effect is then recorded.
+  private nonisolated(nonsending) func hasArrived(
+    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
+  ) async throws -> Bool {
+    let operation = write.operation
+    guard let id = operation.recordID else { return false }
+    let known = try state.lastKnown(id, before: operation)
+    let isSenders = Self.holds(record, operation)
+    let taken = ArrivedWrite.taken(by: record, since: known, of: operation.payload)
+    let isCreated = try isCreated(record, by: write, access)
+    guard try isSenders || ((isCreated || !taken.isEmpty) && isResolved(write)),
+      try isCreated
+        || (Self.isAfter(record, operation) && !isExplained(record, id, write, known))
+    else { return false }
+    if isSenders, let later = try state.laterWrite(than: operation, recordID: id),
+      try !stands(later, in: record, against: operation)
+    {
+      try await putRight(write, later, record)
+    } else {
+      let isCertain = isSenders || isCreated
+      try await arrived(write, record, access, perhapsIn: isCertain ? [] : taken)
+    }
+    return true
+  }
+
+  /// Records what this run saw of a record that a request has not changed.
+  private func noteSight(of record: JSONObject, for operation: OperationRow) throws {
+    guard let id = operation.recordID else { return }
+    let date = record[try modificationField(of: operation)]?.string
+    try state.noteSight(of: record, id, at: date, for: operation)
+  }
+
+  /// Whether an edit no longer waits to be compared with the org and sent.
+  private func isResolved(_ write: LateWrite) throws -> Bool {
+    let verdict = try state.verdict(of: write.edit.id)
+    return verdict?.isWaiting == false && !redone.contains(write.edit.id)
   }
 
   /// Whether a record has the values of a request, and the sender of the request wrote it last.
@@ -143,13 +222,11 @@ extension Reconciler {
   /// it was based on what the record already had. A request whose condition no longer holds cannot
   /// arrive, either.
   private func isExplained(
-    _ record: JSONObject, _ recordID: String, _ write: LateWrite
+    _ record: JSONObject, _ recordID: String, _ write: LateWrite, _ known: JSONObject
   ) throws -> Bool {
     let (operation, writes) = (write.operation, try state.writes(to: recordID))
     let date = record[try modificationField(of: operation)]?.string
-    if let last = writes.last, last.id > operation.id, try isDead(write, after: last) {
-      return true
-    }
+    if isDead(write, since: known) { return true }
     let noticed = try state.noticed(
       operation.editID,
       as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyInOrg])
@@ -170,22 +247,22 @@ extension Reconciler {
     }
   }
 
-  /// Whether a later write changed the date on which the request is conditional, so that it can no
-  /// longer take effect.
-  private func isDead(_ write: LateWrite, after last: OperationRow) throws -> Bool {
+  /// Whether the date on which a request is conditional had passed in its last known state, so that
+  /// it can no longer take effect.
+  private func isDead(_ write: LateWrite, since known: JSONObject) -> Bool {
     let operation = write.operation
     let isUndo = operation.expected.verdict.isUndone
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
       isUndo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
-      let left = try state.dateLeft(by: last)
+      let date = known[OperationRow.dateKey]?.string
     else { return false }
-    return ServerDate.isBefore(seen, left)
+    return ServerDate.isBefore(seen, date)
   }
 
   /// The records with the external ID of a write.
-  private nonisolated(nonsending) func keyed(
+  nonisolated(nonsending) func keyed(
     _ write: LateWrite, _ access: RecordReader
   ) async throws -> [JSONObject] {
     try await resolver(access).keyedRecords(
@@ -203,11 +280,23 @@ extension Reconciler {
     record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
   }
 
-  /// Records that a request arrived after which nothing else was written.
+  /// Records that a request arrived, or that it may have arrived in some fields.
+  ///
+  /// A record next to the one that the edit has is its duplicate, also if the request only changed
+  /// it.
   private nonisolated(nonsending) func arrived(
-    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
+    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader,
+    perhapsIn fields: [String] = []
   ) async throws {
     var operation = write.operation
+    let words = try Self.lateWords(state.verdict(of: write.edit.id), perhapsIn: fields)
+    if let made = UnacknowledgedCreates.Made(record, sent: operation.payload),
+      let existing = try existing(write), existing != made.id,
+      try !state.isClaimed(recordID: made.id)
+    {
+      try enter(made, of: write, words)
+      return try await recordServerState(after: [([operation], access)])
+    }
     // The upsert found a record that another user had created in the meantime.
     if operation.expected.verdict == .created,
       record["CreatedById"]?.string?.recordID18 != operation.senderID
@@ -217,6 +306,7 @@ extension Reconciler {
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
       var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
+      settlement.detail.message = words
       if settlement.verdict == .conflict { settlement.detail.showNow(record) }
       try report(&settlement, of: write.edit.id)
     }
@@ -227,7 +317,7 @@ extension Reconciler {
   ///
   /// If it needs review, a decision that this run would apply was made without knowing of it, and
   /// is asked again.
-  private func report(_ settlement: inout Settlement, of edit: Int64) throws {
+  func report(_ settlement: inout Settlement, of edit: Int64) throws {
     if !settlement.verdict.isSettled, let pending = try state.pendingDecision(of: edit) {
       settlement.detail.decision = try state.refuseDecision(pending, run: run.id)
     }
@@ -239,7 +329,7 @@ extension Reconciler {
   /// An edit that is still waiting for it is done. Any other edit needs review, because its request
   /// overwrote the org's values of that time, which may be other users' work or the values of a
   /// decision. An edit that is to be undone waits only for its undo.
-  private func lateSettlement(
+  func lateSettlement(
     of operation: OperationRow, _ edit: OpenEdit, recordID: String?
   ) throws -> Settlement {
     let verdict = try state.verdict(of: edit.id)
@@ -262,8 +352,13 @@ extension Reconciler {
     }
   }
 
-  private static func lateWords(_ verdict: Verdict?) -> String {
-    let words = "the request without an answer arrived late"
+  static func lateWords(_ verdict: Verdict?, perhapsIn fields: [String] = []) -> String {
+    var words = "the request without an answer arrived late"
+    if !fields.isEmpty {
+      words =
+        "the request without an answer may have arrived late, or another user entered its values: "
+        + "since the record was last read, they came back in \(fields.joined(separator: ", "))"
+    }
     guard let verdict, verdict != .unconfirmed else { return words }
     return words + "; the edit had been reported as \(verdict.rawValue)"
   }
@@ -345,147 +440,6 @@ extension Reconciler {
       return try await access(to: snapshotID)
     } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
       return nil
-    }
-  }
-
-  // MARK: deletes and creates
-
-  private nonisolated(nonsending) func lookForDeleted(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
-  ) async throws {
-    guard !writes.isEmpty else { return }
-    let ids = writes.compactMap(\.operation.recordID)
-    let found = try await access.records(key.sobject, ids: ids, fields: ["Id"])
-    let absent = ids.filter { found[$0] == nil }
-    if absent.isEmpty { return }
-    let proofs = try await access.prove(key.sobject, absent: absent)
-    let bin = try await access.withBin(
-      key.sobject, ids: absent, fields: UndoRule.binDates + ["MasterRecordId"])
-    for write in writes {
-      guard let id = write.operation.recordID,
-        proofs[id] == .deleted || bin[id].map(Self.isDeleted) == true
-      else { continue }
-      if let until = try deletedBefore(write.operation) {
-        // attache deleted it once; only a later date shows that it was restored and deleted again.
-        let dates = UndoRule.binDates.compactMap { bin[id]?[$0]?.string }
-        guard let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(), last > until
-        else { continue }
-      }
-      try enterDeleted(write, id, by: access.session.serverDate ?? run.now)
-    }
-  }
-
-  /// Whether a row of the recycle bin was deleted rather than merged.
-  private static func isDeleted(_ row: JSONObject) -> Bool {
-    row["IsDeleted"]?.bool == true && row["MasterRecordId"]?.string == nil
-  }
-
-  /// The latest time, in ms of the org's time, at which the record of a deletion was known to be
-  /// deleted; nil if it was not.
-  private func deletedBefore(_ operation: OperationRow) throws -> Int64? {
-    guard let id = operation.recordID else { return nil }
-    if let last = try state.lastDeletion(of: id) { return last }
-    return try state.noticed(
-      operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
-  }
-
-  private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
-    let newer = try state.laterWrite(than: write.operation, recordID: id)
-    try state.connection.transaction {
-      var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
-      try state.finish(write.operation, .done(recordID: id))
-      try state.noteGone(write.operation, by: time)
-      if let newer, newer.editID != write.edit.id {
-        var detail = newer.expected.detail
-        detail.recordID = id
-        detail.otherEdits = [write.edit.id]
-        detail.message = "the deletion of an older edit arrived late, after this edit was written"
-        settlement = Settlement(.deletedOnServer, detail)
-        return try report(&settlement, of: newer.editID)
-      }
-      if settlement.verdict != .conflict {
-        settlement.detail.message =
-          "it is deleted; the request without an answer may have arrived late"
-      }
-      try report(&settlement, of: write.edit.id)
-    }
-  }
-
-  /// Looks for the record of a create that was considered lost, or was matched to another record: a
-  /// record that has all of its values and that nothing else accounts for.
-  private nonisolated(nonsending) func lookForCreated(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
-  ) async throws {
-    guard !writes.isEmpty else { return }
-    var resolver = resolver(access)
-    // A record that a create with an unknown outcome may have created is left to that create.
-    resolver.rivals = try state.unfinishedOperations().filter {
-      $0.action == .create && $0.sobject == key.sobject
-    }.map { try pending($0, access) }
-    let arrived = try await resolver.arrived(
-      writes.map { try pending($0.operation, access) }, of: key.sobject
-    ) { try state.doneRecordID(of: writes[$0].edit.id) != nil }
-    for case (let write, let made?) in zip(writes, arrived) { try enter(made, of: write) }
-  }
-
-  /// Looks for the record of a write with a unique value: the record with this value, if nothing
-  /// else accounts for it.
-  private nonisolated(nonsending) func lookForKeyed(
-    _ write: LateWrite, _ access: RecordReader
-  ) async throws {
-    let records = try await keyed(write, access)
-    guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
-      let made = UnacknowledgedCreates.Made(record, sent: write.operation.payload),
-      // A record created since by another edit of the row has the same identity.
-      try !state.isClaimed(recordID: made.id)
-    else { return }
-    if write.operation.action == .upsert {
-      // Other users can also create a record with an external ID.
-      let times = resolver(access).unacknowledged(try pending(write.operation, access))
-      guard made.creatorID == write.operation.senderID,
-        UnacknowledgedCreates.isInTime(of: times, record)
-      else { return }
-    }
-    try enter(made, of: write)
-  }
-
-  private func enter(_ made: UnacknowledgedCreates.Made, of write: LateWrite) throws {
-    let verdict = try state.verdict(of: write.edit.id)
-    let existing = try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
-    // A request creates one record, so another match does not replace the duplicate that was
-    // reported.
-    if write.operation.state == .done, let creation = write.edit.creation, creation.isTwice,
-      creation.deviceRecordID != made.id
-    {
-      return
-    }
-    // It already existed when an operator named another one.
-    if let existing, existing != made.id,
-      try state.hasShown(made.id, asCandidateOf: write.edit.id)
-    {
-      return
-    }
-    try state.connection.transaction {
-      var settlement = try lateSettlement(of: write.operation, write.edit, recordID: made.id)
-      // An existing match is kept.
-      if write.operation.state == .dropped {
-        try state.finish(write.operation, .done(recordID: made.id))
-      }
-      if let existing, existing != made.id {
-        var detail = write.operation.expected.detail
-        detail.recordID = existing
-        detail.otherID = made.id
-        detail.message = Self.lateWords(verdict)
-        settlement = Settlement(.duplicateCreated, detail)
-        // Later edits of its device also report both records, until one of them is chosen.
-        if let creation = write.edit.creation {
-          try state.noteSecond(made.id, beside: existing, of: creation.id)
-        }
-      } else if settlement.verdict == .conflict {
-        settlement.detail.showNow(made.record)
-      }
-      try report(&settlement, of: write.edit.id)
     }
   }
 }

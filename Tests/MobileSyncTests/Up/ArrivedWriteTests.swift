@@ -64,4 +64,16 @@ struct ArrivedWriteTests {
     #expect(!hasChanged(["Name": "QUILL YARD"], from: ["Name": "QUILL YARD"], to: sent))
     #expect(!hasChanged(["Name": "Quill Yard"], from: ["Name": "Quill Yard"], to: sent))
   }
+
+  @Test func `fields that changed to the sent value since they were known were taken`() {
+    let sent: JSONObject = ["Name": "new", "Phone": "1", "Fax": "2", "Status": "Sent"]
+    func taken(_ record: JSONObject, since known: JSONObject) -> [String] {
+      ArrivedWrite.taken(by: record, since: known, of: sent)
+    }
+    let record: JSONObject = ["Name": "NEW", "Phone": "1", "Fax": "9", "Status": "Sent"]
+    // Nothing is known of the status; the fax has another value.
+    #expect(taken(record, since: ["Name": "old", "Phone": "0", "Fax": "0"]) == ["Name", "Phone"])
+    #expect(taken(record, since: ["Name": "NEW", "Phone": "1", "Fax": "2"]) == [])
+    #expect(taken(record, since: [:]) == [])
+  }
 }

@@ -36,10 +36,11 @@ import MobileSync
           Issue.record("\(String(describing: end.report.outcomes[id]))")
           continue
         }
-        #expect(code == "HTTP_413")
-        #expect(message.contains("too large"))
+        #expect(code == "JSON_PARSER_ERROR")
+        #expect(message.contains("Maximum size of request reached"))
         #expect(
-          try await store.element(id)?["__last_error__"]?.string?.contains("HTTP_413") == true)
+          try await store.element(id)?["__last_error__"]?.string?.contains("JSON_PARSER_ERROR")
+            == true)
       }
       #expect(end.report.records.count { $0.outcome != .sent } == 2)
       #expect(try await store.dirty() == [long, longLocal].sorted())
@@ -76,7 +77,8 @@ import MobileSync
     #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 40)
     #expect(try await store.dirty() == [parents[1]])
     #expect(try await store.dirty("contacts").count == 20)
-    guard case .failed(code: "HTTP_413", message: _)? = end.report.outcomes[parents[1]] else {
+    guard case .failed(code: "JSON_PARSER_ERROR", message: _)? = end.report.outcomes[parents[1]]
+    else {
       Issue.record("\(String(describing: end.report.outcomes[parents[1]]))")
       return
     }

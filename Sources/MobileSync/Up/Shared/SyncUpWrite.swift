@@ -28,7 +28,10 @@ package struct SyncUpWrite: Sendable {
   /// The requested action.
   package var action: SyncUpAction
   package var objectType: String
-  /// The record to change; nil for a new one.
+  /// The record to change; nil for a new one, and for an upsert by its key.
+  ///
+  /// An upsert that has a condition names its record by its ID, because the org checks conditions
+  /// only there. Its request is that of an update.
   package var recordID: String?
   /// The key by which an upsert identifies its record.
   package var externalKey: ExternalKey?
@@ -91,6 +94,8 @@ package struct SyncUpWrite: Sendable {
       switch action {
       case .create: ("POST", session.rowPath(objectType))
       case .update: ("PATCH", session.rowPath(objectType, recordID ?? ""))
+      case .upsert where recordID != nil:
+        ("PATCH", session.rowPath(objectType, recordID ?? ""))
       case .delete: ("DELETE", session.rowPath(objectType, recordID ?? ""))
       // No composite undeletes a record, but it can check whether the record exists.
       case .undelete: ("GET", session.rowPath(objectType, recordID ?? ""))
@@ -110,6 +115,9 @@ package struct SyncUpWrite: Sendable {
     switch action {
     case .create: try await session.createRow(objectType, body)
     case .update:
+      try await session.updateRow(
+        objectType, id: recordID ?? "", body, unmodifiedSince: unmodifiedSince)
+    case .upsert where recordID != nil:
       try await session.updateRow(
         objectType, id: recordID ?? "", body, unmodifiedSince: unmodifiedSince)
     case .upsert:

@@ -28,6 +28,19 @@ package enum ArrivedWrite {
       && changes.contains { mayBe(record[$0.name], of: $0.value) }
   }
 
+  /// The sent fields of a record that had another value when it was last known, and that now have
+  /// the value that was sent or what automation most likely makes of it.
+  ///
+  /// It does not matter who wrote last: the record has one last writer for all of its fields.
+  package static func taken(
+    by record: JSONObject, since known: JSONObject, of sent: JSONObject
+  ) -> [String] {
+    sent.filter { name, value in
+      known[name] != nil && record[name] != nil && !mayBe(known[name], of: value)
+        && mayBe(record[name], of: value)
+    }.map { $0.name }.sorted()
+  }
+
   /// Whether a record has, in each of its fields that were sent, the value that was sent or what
   /// automation most likely makes of it.
   package static func holds(_ record: JSONObject, _ sent: JSONObject) -> Bool {

@@ -6,18 +6,19 @@ extension InDoubtResolver {
   /// Returns the records that the creates have made after all, in order; nil for those without a
   /// known record.
   ///
-  /// These creates no longer wait for a response. A record matches only if it still has everything
-  /// that was sent, nothing else accounts for it, and none of the `rivals` can have made it.
-  /// `wasTaken` tells whether the org accepted the same create when it was sent again; otherwise a
-  /// create that the org most likely refuses has made nothing.
+  /// These creates no longer wait for a response. A record matches only if its sender created it in
+  /// their time, nothing else accounts for it, and none of the `rivals` can have made it. It must
+  /// still have everything that was sent. If `isResolved`, because the org accepted the same create
+  /// when it was sent again or an operator discarded it, later changes by others do not matter
+  /// (`mayBe`). Otherwise a create that the org most likely refuses has made nothing.
   package func arrived(
-    _ creates: [PendingWrite], of sobject: String, wasTaken: (_ place: Int) throws -> Bool
+    _ creates: [PendingWrite], of sobject: String, isResolved: (_ place: Int) throws -> Bool
   ) async throws -> [UnacknowledgedCreates.Made?] {
     let describe = try await reader.describe(sobject)
     var arrived: [UnacknowledgedCreates.Made?] = creates.map { _ in nil }
     var given: Set<String> = []
     let likely = try creates.indices.filter {
-      try !UnacknowledgedCreates.isRefused(creates[$0].fields, describe) || wasTaken($0)
+      try !UnacknowledgedCreates.isRefused(creates[$0].fields, describe) || isResolved($0)
     }
     for (user, places) in Dictionary(grouping: likely, by: { creates[$0].userID }) {
       guard let user else { continue }
@@ -39,8 +40,8 @@ extension InDoubtResolver {
         given.insert(made.id)
       }
       for (place, create) in zip(places, lost) {
-        guard try arrived[place] == nil && wasTaken(place),
-          let made = Self.rewritten(create, found, besides: given)
+        guard try arrived[place] == nil && isResolved(place),
+          let made = Self.likeliest(of: create, found, describe, besides: given)
         else { continue }
         arrived[place] = made
         given.insert(made.id)
@@ -49,19 +50,50 @@ extension InDoubtResolver {
     return arrived
   }
 
-  /// Returns the record that the org's automation most likely made from a create; nil if there is
-  /// none, or several.
+  /// Returns the record that a create most likely made and that the org's automation or a user
+  /// changed since; nil if there is none.
   ///
-  /// This is no proof. It is reported only in addition to a record that the create has made since,
-  /// so that an operator can compare both.
-  private static func rewritten(
-    _ create: UnacknowledgedCreates.Lost, _ found: [JSONObject], besides given: Set<String>
+  /// This is no proof. It is only reported, so that an operator can compare the records.
+  private static func likeliest(
+    of create: UnacknowledgedCreates.Lost, _ found: [JSONObject], _ describe: Describe,
+    besides given: Set<String>
   ) -> UnacknowledgedCreates.Made? {
-    let made = found.filter {
+    found.filter {
       $0["IsDeleted"]?.bool != true && UnacknowledgedCreates.isInTime(of: create, $0)
-        && ArrivedWrite.holds($0, create.fields)
+        && (ArrivedWrite.holds($0, create.fields) || mayBe($0, create.fields, describe))
     }.compactMap { UnacknowledgedCreates.Made($0, sent: create.fields) }
       .filter { !given.contains($0.id) }
-    return made.count == 1 ? made[0] : nil
+      .min {
+        UnacknowledgedCreates.likeness(of: create.fields, with: $0.record)
+          > UnacknowledgedCreates.likeness(of: create.fields, with: $1.record)
+      }
+  }
+
+  /// Whether a record may be what a create made, although values were changed since.
+  ///
+  /// It must have been changed after it was created, and still have more than half of the
+  /// distinctive values that were sent, or half of them with its whole name. A sender who creates
+  /// similar records repeats references, choices, and perhaps a place or a date, but seldom more.
+  private static func mayBe(
+    _ record: JSONObject, _ sent: JSONObject, _ describe: Describe
+  ) -> Bool {
+    let isChanged =
+      record["LastModifiedById"] != record["CreatedById"]
+      || record["LastModifiedDate"] != record["CreatedDate"]
+    var (total, kept, names, keptNames) = (0, 0, 0, 0)
+    for (name, value) in sent {
+      guard let held = record[name], let field = describe.field(name),
+        !FieldValue.isSame(value, nil), value.bool == nil, held.bool == nil,
+        value.string.flatMap({ RecordID($0) }) == nil, !field.type.hasSuffix("picklist")
+      else { continue }
+      let isName = field.name == "Name" || field.compoundFieldName == "Name"
+      let isKept = FieldValue.isSame(value, held)
+      total += 1
+      kept += isKept ? 1 : 0
+      names += isName ? 1 : 0
+      keptNames += isName && isKept ? 1 : 0
+    }
+    let hasName = names > 0 && keptNames == names
+    return isChanged && (kept * 2 > total || (hasName && kept * 2 == total))
   }
 }

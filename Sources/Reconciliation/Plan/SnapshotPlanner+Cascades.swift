@@ -1,0 +1,133 @@
+import Ledger
+import MobileSync
+import Salesforce
+
+// Deletions, and the edits below the records that the org deletes with theirs.
+extension SnapshotPlanner {
+  /// The verdict of an edit that conflicts with a deletion above it, or of a deletion with edits
+  /// below it.
+  func cascade(_ edit: OpenEdit) throws -> Settlement? {
+    guard let others = cascades.opponents[edit.id] else { return nil }
+    let deletes = edit.syncOperation == .delete
+    let words =
+      switch (deletes, cascades.contradictions.contains(edit.id)) {
+      case (true, false): "the org would also delete what other devices have written below it"
+      case (true, true): "the org would also delete a record that was moved below it"
+      case (false, false):
+        "another device has deleted a record, and the org would delete this one with it"
+      case (false, true):
+        "its device has deleted the record that this one was moved below, and the org would delete both"
+      }
+    var detail = OutcomeDetail.because(words)
+    detail.recordID = edit.recordID
+    detail.otherEdits = others.sorted()
+    if !deletes {
+      let comparison = try editedFields(of: edit)
+      (detail.fields, detail.outside) = (comparison.edited, comparison.outside)
+      detail.hasNoBase = comparison.hasNoBase
+    }
+    return Settlement(.deviceConflict, detail)
+  }
+
+  /// Leaves out the changes of records that the org deletes with a record that the same device has
+  /// deleted; they get their verdicts with the deletion's.
+  ///
+  /// While the deletion is unresolved and not part of the plan, they wait, unless an operator sends
+  /// them.
+  func followDeletions(_ plan: inout SnapshotPlan) throws {
+    for (edit, names) in cascades.kept {
+      guard let send = plan.sends.first(where: { $0.edit.id == edit }) else { continue }
+      for name in names { plan.leaveOut(name, of: send.edit) }
+    }
+    try waitForLeaving(&plan)
+    let deletions = Dictionary(
+      plan.sends.filter { $0.action == .delete }.map { ($0.edit.id, $0) }
+    ) { first, _ in first }
+    let settled = Set(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
+    var followers: [Int64: [PlannedSend]] = [:]
+    var left: Set<Int64> = []
+    for send in plan.sends {
+      guard let masters = cascades.masters[send.edit.id] else { continue }
+      if let deletion = masters.lazy.compactMap({ deletions[$0] }).first {
+        // The family itself does the same.
+        if isDetail(send, of: deletion) { continue }
+        followers[deletion.edit.id, default: []].append(send)
+      } else if send.edit.decision?.decision.sends != true,
+        let deletion = try masters.first(where: {
+          try !settled.contains($0) && state.isUnsettled($0)
+        })
+      {
+        plan.settled.append((send.edit, send.following(deletion, .blocked)))
+      } else {
+        continue
+      }
+      left.insert(send.edit.id)
+    }
+    plan.sends.removeAll { left.contains($0.edit.id) }
+    for index in plan.sends.indices {
+      plan.sends[index].followers += followers[plan.sends[index].edit.id] ?? []
+    }
+  }
+
+  /// Leaves deletions while a record that their device moved away is still below theirs, because its
+  /// edit is not sent.
+  private func waitForLeaving(_ plan: inout SnapshotPlan) throws {
+    let sent = Set(plan.sends.map(\.edit.id))
+    let settled = Set(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
+    var waiting: Set<Int64> = []
+    for send in plan.sends where send.edit.decision?.decision.sends != true {
+      let leaving = cascades.leaving[send.edit.id, default: []].subtracting(sent)
+      let left = try leaving.subtracting(settled).filter { try state.isUnsettled($0) }.sorted()
+      if left.isEmpty { continue }
+      var settlement = send.blocked(
+        because: "a record that the device has moved away from it is still below it")
+      settlement.detail.otherEdits = left
+      plan.settled.append((send.edit, settlement))
+      waiting.insert(send.edit.id)
+    }
+    plan.sends.removeAll { waiting.contains($0.edit.id) }
+  }
+
+  /// Whether two writes are a detail and its master in one family.
+  private func isDetail(_ send: PlannedSend, of master: PlannedSend) -> Bool {
+    let (rule, parent) = (rules[send.sync], rules[master.sync])
+    guard case .child(let targets)? = rule.place, case .parent? = parent.place else {
+      return false
+    }
+    return targets.isMasterDetail && rule.store == parent.store
+      && rule.definition.syncName == parent.definition.syncName
+  }
+
+  /// Resolves the edits of records that were deleted with a record of the same device, if they were
+  /// left before it was known that the deletion was applied.
+  nonisolated(nonsending) func settleTaken(
+    _ candidates: inout [Candidate], _ plan: inout SnapshotPlan
+  ) async throws {
+    var gone: Set<Int64> = []
+    for candidate in candidates {
+      let edit = candidate.edit
+      guard let masters = cascades.masters[edit.id],
+        edit.decision.map({ $0.decision == .retry }) ?? true,
+        try await isTaken(candidate, with: masters)
+      else { continue }
+      plan.settled.append((edit, PlannedSend.gone(edit)))
+      gone.insert(edit.id)
+    }
+    if !gone.isEmpty { candidates.removeAll { gone.contains($0.edit.id) } }
+  }
+
+  /// Whether one of some deletions was applied, and the record is deleted; for one that has not been
+  /// created, whether the deleted record still is.
+  private nonisolated(nonsending) func isTaken(
+    _ candidate: Candidate, with deletions: [Int64]
+  ) async throws -> Bool {
+    for id in deletions where try state.isApplied(deletion: id) {
+      if candidate.operation != .create { return candidate.server == .deleted }
+      guard let deletion = try state.openEdit(id: id)?.edit, let record = deletion.recordID,
+        let sobject = deletion.sobject, APIName.isValid(sobject)
+      else { continue }
+      if try await records.prove(sobject, absent: [record])[record] == .deleted { return true }
+    }
+    return false
+  }
+}

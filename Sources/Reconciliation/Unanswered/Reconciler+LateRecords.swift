@@ -1,0 +1,170 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+import System
+
+// The watch for requests that create or delete a record.
+extension Reconciler {
+  nonisolated(nonsending) func lookForDeleted(
+    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+  ) async throws {
+    guard !writes.isEmpty else { return }
+    let ids = writes.compactMap(\.operation.recordID)
+    let found = try await access.records(key.sobject, ids: ids, fields: ["Id"])
+    let absent = ids.filter { found[$0] == nil }
+    if absent.isEmpty { return }
+    let proofs = try await access.prove(key.sobject, absent: absent)
+    let bin = try await access.withBin(
+      key.sobject, ids: absent, fields: UndoRule.binDates + ["MasterRecordId"])
+    for write in writes {
+      guard let id = write.operation.recordID,
+        proofs[id] == .deleted || bin[id].map(Self.isDeleted) == true
+      else { continue }
+      if let until = try deletedBefore(write.operation) {
+        // attache deleted it once; only a later date shows that it was restored and deleted again.
+        let dates = UndoRule.binDates.compactMap { bin[id]?[$0]?.string }
+        guard let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(), last > until
+        else { continue }
+      }
+      try enterDeleted(write, id, by: access.session.serverDate ?? run.now)
+    }
+  }
+
+  /// Whether a row of the recycle bin was deleted rather than merged.
+  private static func isDeleted(_ row: JSONObject) -> Bool {
+    row["IsDeleted"]?.bool == true && row["MasterRecordId"]?.string == nil
+  }
+
+  /// The latest time, in ms of the org's time, at which the record of a deletion was known to be
+  /// deleted; nil if it was not.
+  private func deletedBefore(_ operation: OperationRow) throws -> Int64? {
+    guard let id = operation.recordID else { return nil }
+    if let last = try state.lastDeletion(of: id) { return last }
+    return try state.noticed(
+      operation.editID,
+      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
+  }
+
+  private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
+    let newer = try state.laterWrite(than: write.operation, recordID: id)
+    try state.connection.transaction {
+      var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
+      try state.finish(write.operation, .done(recordID: id))
+      try state.noteGone(write.operation, by: time)
+      if let newer, newer.editID != write.edit.id {
+        var detail = newer.expected.detail
+        detail.recordID = id
+        detail.otherEdits = [write.edit.id]
+        detail.message = "the deletion of an older edit arrived late, after this edit was written"
+        settlement = Settlement(.deletedOnServer, detail)
+        return try report(&settlement, of: newer.editID)
+      }
+      if settlement.verdict != .conflict {
+        settlement.detail.message =
+          "it is deleted; the request without an answer may have arrived late"
+      }
+      try report(&settlement, of: write.edit.id)
+    }
+  }
+
+  /// Looks for the records of creates that were considered lost, or were matched to other records.
+  nonisolated(nonsending) func lookForCreated(
+    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+  ) async throws {
+    guard !writes.isEmpty else { return }
+    var resolver = resolver(access)
+    // A record that a create with an unknown outcome may have created is left to that create.
+    resolver.rivals = try state.unfinishedOperations().filter {
+      $0.action == .create && $0.sobject == key.sobject
+    }.map { try pending($0, access) }
+    let arrived = try await resolver.arrived(
+      writes.map { try pending($0.operation, access) }, of: key.sobject
+    ) {
+      let edit = writes[$0].edit.id
+      return try state.doneRecordID(of: edit) != nil || state.verdict(of: edit)?.isSettled == true
+    }
+    for case (let write, let made?) in zip(writes, arrived) {
+      try enter(made, of: write, Self.lateWords(state.verdict(of: write.edit.id)))
+    }
+  }
+
+  /// Looks for the record of a create with a unique value: the record with this value, if nothing
+  /// else accounts for it.
+  nonisolated(nonsending) func lookForKeyed(
+    _ write: LateWrite, _ access: RecordReader
+  ) async throws {
+    let records = try await keyed(write, access)
+    guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
+      let made = UnacknowledgedCreates.Made(record, sent: write.operation.payload),
+      // A record created since by another edit of the row has the same identity.
+      try !state.isClaimed(recordID: made.id)
+    else { return }
+    try enter(made, of: write, Self.lateWords(state.verdict(of: write.edit.id)))
+  }
+
+  /// Whether an upsert created a record that has its key.
+  ///
+  /// A record created since by another edit of the row has the same key.
+  func isCreated(
+    _ record: JSONObject, by write: LateWrite, _ access: RecordReader
+  ) throws -> Bool {
+    let operation = write.operation
+    guard operation.action == .upsert, let id = operation.recordID,
+      let sender = operation.senderID, record["CreatedById"]?.string?.recordID18 == sender
+    else { return false }
+    let times = resolver(access).unacknowledged(try pending(operation, access))
+    return try UnacknowledgedCreates.isInTime(of: times, record) && !state.isClaimed(recordID: id)
+  }
+
+  /// The record that an edit is known to have created.
+  func existing(_ write: LateWrite) throws -> String? {
+    try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
+  }
+
+  /// Records the second record of an edit, or the first one of an edit without a record.
+  func enter(
+    _ made: UnacknowledgedCreates.Made, of write: LateWrite, _ words: String
+  ) throws {
+    let existing = try existing(write)
+    // A request creates one record, so another match does not replace the duplicate that was
+    // reported.
+    if write.operation.state == .done, let creation = write.edit.creation, creation.isTwice,
+      creation.deviceRecordID != made.id
+    {
+      return
+    }
+    // It already existed when an operator named another one.
+    if let existing, existing != made.id,
+      try state.hasShown(made.id, asCandidateOf: write.edit.id)
+    {
+      return
+    }
+    var message = [words]
+    if let sender = write.operation.senderID, let creator = made.creatorID, creator != sender {
+      message.append("another user had created \(made.id)")
+    }
+    message += made.becameOf
+    try state.connection.transaction {
+      var settlement = try lateSettlement(of: write.operation, write.edit, recordID: made.id)
+      // An existing match is kept.
+      if write.operation.state == .dropped {
+        try state.finish(write.operation, .done(recordID: made.id))
+      }
+      if let existing, existing != made.id {
+        var detail = write.operation.expected.detail
+        detail.recordID = existing
+        detail.otherID = made.id
+        settlement = Settlement(.duplicateCreated, detail)
+        // Later edits of its device also report both records, until one of them is chosen.
+        if let creation = write.edit.creation {
+          try state.noteSecond(made.id, beside: existing, of: creation.id)
+        }
+      } else if settlement.verdict == .conflict {
+        settlement.detail.showNow(made.record)
+      }
+      settlement.detail.message = message.joined(separator: "; ")
+      try report(&settlement, of: write.edit.id)
+    }
+  }
+}

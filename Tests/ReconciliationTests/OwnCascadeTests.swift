@@ -1,0 +1,197 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Deletions, and writes of the same device below the records that the org deletes with them.
+struct OwnCascadeTests {
+  /// The device's write below the record that it deletes.
+  enum Work: String, CaseIterable {
+    case changesDetail, makesDetail, changesDetailOfDetail, makesDetailOfDetail
+    case changesDetailByExternalID
+  }
+
+  /// How a record came below the deleted one after the device was issued it.
+  enum Move: String, CaseIterable { case byDevice, byOthers }
+
+  private let day: FieldDay
+  private let account: String
+  private let other: String
+  private let contact: String
+
+  init() throws {
+    day = try FieldDay()
+    day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
+    day.rules.append(
+      FieldDay.rule(
+        "keyed", ["LastName", "Department", "External_Id__c"], externalID: "External_Id__c"))
+    account = try #require(day.org.create("Account", ["Name": "Mill"], as: day.ada).id)
+    other = try day.make("Account", ["Name": "Other"])
+    contact = try day.make(
+      "Contact",
+      ["LastName": "Child", "AccountId": .string(account), "External_Id__c": "C-1"])
+  }
+
+  private func deletion() throws -> Edit { try day.edited(account: account, [:], deleted: true) }
+
+  private func edit(_ work: Work) throws -> Edit {
+    switch work {
+    case .changesDetail: return try day.edited(contact: contact, ["Department": "1"])
+    case .makesDetail:
+      return day.contact("local_1", ["LastName": "New", "AccountId": .string(account)])
+    case .changesDetailOfDetail:
+      let task = try day.make("Task", ["Subject": "Call", "WhoId": .string(contact)])
+      return try day.edited("tasks", "Task", task, ["Subject": "Write"])
+    case .makesDetailOfDetail:
+      return day.created(
+        "tasks", "Task", "local_1", ["Subject": "Call", "WhoId": .string(contact)])
+    case .changesDetailByExternalID:
+      return day.created(
+        "keyed", "Contact", "local_1",
+        ["LastName": "Child", "Department": "1", "External_Id__c": "C-1"])
+    }
+  }
+
+  /// An edit of a contact that is below the deleted account when it is reconciled.
+  private func edit(_ move: Move) throws -> Edit {
+    let id = try day.make("Contact", ["LastName": "Mover", "AccountId": .string(other)])
+    switch move {
+    case .byDevice:
+      return try day.edited(contact: id, ["AccountId": .string(account), "Department": "1"])
+    case .byOthers:
+      let edit = try day.edited(contact: id, ["Department": "1"])
+      try day.change("Contact", id, ["AccountId": .string(account)])
+      return edit
+    }
+  }
+
+  private func decide(_ edit: Int64, _ decision: Decision) throws {
+    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
+  }
+
+  private func contacts(_ condition: String) throws -> Int {
+    try day.count("SELECT Id FROM Contact WHERE \(condition)")
+  }
+
+  private func accounts() throws -> Int {
+    try day.count("SELECT Id FROM Account WHERE Id = '\(account)'")
+  }
+
+  // MARK: what the device deletes with the record
+
+  @Test(arguments: Work.allCases, [true, false])
+  func `what a device writes below its own deletion is deleted, not sent`(
+    _ work: Work, _ isDeletionFirst: Bool
+  ) async throws {
+    let edits = [try deletion(), try edit(work)]
+    try day.handBack(isDeletionFirst ? edits : edits.reversed())
+    #expect(day.verdicts(try await day.run()) == "deleted 2")
+    #expect(day.writes.count == 1)
+    let words = "it is deleted with its parent, which the device deleted"
+    #expect(try day.details().compactMap(\.message) == [words])
+    #expect(try day.state.unsettledEdits().isEmpty)
+    #expect(try accounts() == 0)
+  }
+
+  @Test func `new records below each other are deleted with the record above them`() async throws {
+    try day.handBack([
+      try deletion(), try edit(.makesDetail),
+      day.created("tasks", "Task", "local_2", ["Subject": "Call", "WhoId": "local_1"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "deleted 3")
+    #expect(try contacts("LastName = 'New'") == 0)
+  }
+
+  @Test(arguments: [Work.changesDetail, .makesDetail], [true, false])
+  func `they are resolved with a deletion whose answer is lost`(
+    _ work: Work, _ afterCommit: Bool
+  ) async throws {
+    try day.handBack([try deletion(), try edit(work)])
+    day.server.faults.add(.writes, .drop(afterCommit: afterCommit))
+    #expect(day.verdicts(try await day.run()) == "deleted 2")
+    #expect(try day.state.unsettledEdits().isEmpty)
+    #expect(try accounts() == 0)
+  }
+
+  @Test func `they wait while the deletion is refused, and are sent when it is discarded`()
+    async throws
+  {
+    _ = day.org.create("Case", ["Subject": "Open", "AccountId": .string(account)], as: day.admin)
+    try day.handBack([try deletion(), try edit(.makesDetail)])
+    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(day.verdicts(try await day.run()) == "blocked 1")
+    #expect(try contacts("LastName = 'New'") == 0)
+    try decide(1, .discard)
+    #expect(day.verdicts(try await day.run()) == "created 1, discarded 1")
+    #expect(try contacts("LastName = 'New'") == 1)
+  }
+
+  // MARK: what the device does not delete with it
+
+  @Test(
+    arguments: Move.allCases,
+    [ReconcileOptions.DeviceConflicts.manual, .firstWins, .lastWins])
+  func `a record that was moved below a device's deletion conflicts with it`(
+    _ move: Move, _ policy: ReconcileOptions.DeviceConflicts
+  ) async throws {
+    day.options.deviceConflicts = policy
+    try day.handBack([try deletion(), try edit(move)], issued: 0)
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    #expect(try day.details().map(\.otherEdits) == [[2], [1]])
+    #expect(day.writes.isEmpty)
+    #expect(day.verdicts(try await day.run()) == "")
+    // The move is sent, and the deletion still needs a decision.
+    try decide(2, .device)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    try decide(1, .retry)
+    #expect(day.verdicts(try await day.run()) == "device conflict 1")
+    #expect(try contacts("LastName = 'Mover' AND Department = '1'") == 1)
+    #expect(try accounts() == 1)
+    try decide(1, .server)
+    #expect(day.verdicts(try await day.run()) == "discarded 1")
+  }
+
+  @Test func `a decided deletion is sent, and the move below it stays open`() async throws {
+    try day.handBack([try deletion(), try edit(.byDevice)])
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    try decide(1, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try contacts("LastName = 'Mover' AND AccountId = '\(other)'") == 1)
+    #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
+  }
+
+  @Test func `a record that the device moved away is kept`() async throws {
+    let moved = try day.edited(contact: contact, ["AccountId": .string(other)])
+    try day.handBack([try deletion(), moved])
+    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(other)'") == 1)
+  }
+
+  @Test func `a deletion waits for a record that the device moved away and that is not sent`()
+    async throws
+  {
+    let moved = try day.edited(contact: contact, ["AccountId": .string(other)])
+    try day.change("Contact", contact, ["Department": "1"])
+    try day.handBack([try deletion(), moved], issued: 0)
+    #expect(day.verdicts(try await day.run()) == "blocked 1, conflict 1")
+    #expect(day.verdicts(try await day.run()) == "blocked 1")
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
+    try decide(2, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+    #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
+  }
+
+  @Test func `a record that another user moved away is not moved back`() async throws {
+    day.rules = [
+      FieldDay.rule("accounts", ["Name"], mode: .overwrite),
+      FieldDay.rule("contacts", ["LastName", "Department", "AccountId"], mode: .overwrite),
+    ]
+    let edit = try day.edited(contact: contact, ["Department": "1"])
+    try day.change("Contact", contact, ["AccountId": .string(other)])
+    try day.handBack([try deletion(), edit])
+    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+    #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
+  }
+}
