@@ -81,16 +81,17 @@ import Testing
       })
   }
 
-  /// Adds an element to a store of a device.
-  private func write(
-    _ element: String, into soup: String, of path: String, install: String? = nil
-  ) throws {
+  /// Adds a new record to a store that was returned afterwards, or some milliseconds before.
+  private func edit(_ path: String, before: Int64 = 0) throws {
     let store = try Store(opening: path)
-    if let install, case .stamp(var stamp) = try Provenance.read(from: store) {
-      (stamp.install, stamp.handback) = (install, 2)
+    store.clock = { Issued.now }
+    if case .stamp(var stamp) = try Provenance.read(from: store) {
+      (stamp.install, stamp.handback) = ("i", 2)
       try stamp.write(into: store)
     }
-    try store.upsert([element], into: soup)
+    store.clock = { Issued.now + before }
+    try store.upsert(
+      [#"{"Id":"x","__local__":true,"__locally_created__":true}"#], into: "cases")
     try store.close()
   }
 
@@ -189,40 +190,32 @@ import Testing
   }
 
   @Test func `a store with changes that the bundle lacks is refused`() throws {
-    let edit = #"{"Id":"x","__local__":true,"__locally_created__":true}"#
     var (scene, old, _, delta) = try issue()
     let device = try device(scene, old)
     for store in old.stores {
       let path = device + "/" + store.path
       let before = try Files.read(path)
-      try write(edit, into: "cases", of: path, install: "i")
+      try edit(path)
       let changed = try DeltaScene.content(path)
-      #expect(
-        try refusal(delta, device)?.contains("the bundle does not include: return it first") == true
-      )
+      #expect(try refusal(delta, device)?.contains("the bundle does not include") == true)
       #expect(try DeltaScene.content(path) == changed)
       try DurableFile.write(before, to: path)
     }
-    // Included: the installation's return 2, by the stamp of its store.
-    let included = old.stores.map {
-      Manifest.Include(stampID: $0.stampID, install: "i", handback: 2)
-    }
-    (scene, old, _, delta) = try issue { $0.includes = included }
-    let second = try self.device(scene, old)
-    for store in old.stores {
-      try write(edit, into: "cases", of: second + "/" + store.path, install: "i")
-    }
-    #expect(try refusal(delta, second) == nil)
-    // Not included: another installation, or an earlier return.
-    for other in [("j", 2), ("i", 1)] {
+    // Included: the installation's return 2, by the stamp of its store, without later changes.
+    for (install, handback, later, refused) in [
+      ("i", 2, 0, nil), ("j", 2, 0, "does not include"), ("i", 1, 0, "does not include"),
+      ("i", 2, 1, "has changed since the return"),
+    ] as [(String, Int, Int64, String?)] {
       (scene, old, _, delta) = try issue {
-        $0.includes = included.map {
-          Manifest.Include(stampID: $0.stampID, install: other.0, handback: other.1)
+        $0.includes = $0.stores.map {
+          Manifest.Include(
+            stampID: scene.stamp(3, $0.scope).stampID, install: install, handback: handback)
         }
       }
-      let third = try self.device(scene, old)
-      try write(edit, into: "cases", of: third + "/" + old.stores[0].path, install: "i")
-      #expect(try refusal(delta, third) != nil)
+      let device = try self.device(scene, old)
+      for store in old.stores { try edit(device + "/" + store.path, before: later) }
+      let reason = try refusal(delta, device)
+      #expect(refused.map { reason?.contains($0) == true } ?? (reason == nil), "\(reason ?? "")")
     }
   }
 
@@ -249,12 +242,20 @@ import Testing
     let text = description.bytes
     let key = try SigningKey.generate(.p256)
     let signature = try SSHSignature(of: text, by: key, namespace: SignatureFile.namespace)
+    #expect(signature.isValid(for: text))
     for place in text.indices {
       var changed = text
       changed[place] ^= 1 << UInt8(place % 8)
       #expect(!signature.isValid(for: changed))
       guard let read = try? DeltaDescription(parsing: changed, path: "") else { continue }
       #expect(read == description, "byte \(place)")
+    }
+    let armored = signature.armored
+    for place in armored.indices {
+      var changed = armored
+      changed[place] ^= 1 << UInt8(place % 8)
+      guard let read = try? SSHSignature(armored: changed) else { continue }
+      #expect(!read.isValid(for: text) || read.key != key.publicKey, "byte \(place)")
     }
   }
 
@@ -282,6 +283,11 @@ import Testing
     #expect(try error([file, head]).contains("its first file is not delta.json"))
     #expect(try error([head, file, ("more", [])]).contains("more is not in delta.json"))
     #expect(try error([head, (file.0, file.1 + [0])]).contains("has more bytes than"))
+    for place in Array(file.1.indices).spread(200) {
+      var changed = file.1
+      changed[place] ^= 1 << UInt8(place % 8)
+      #expect(try error([head, (file.0, changed)]).contains("has a different SHA-256"))
+    }
     // Nothing but the tables of a delta is attached to a store.
     let device = try device(scene, old)
     for (number, sql) in [

@@ -216,9 +216,11 @@ import Testing
     // A lost bundle is packed again, with the same delta.
     let before = try Files.read(delta)
     try Files.remove(world.bundle("ada"))
-    try Files.remove(delta)
+    // What is left of an interrupted run goes.
+    let left = delta.replacing("1-2", with: "9-2")
+    try Files.rename(delta, to: left)
     try await world.run(.pack)
-    #expect(try Files.read(delta) == before)
+    #expect(try Files.read(delta) == before && !Files.exists(left))
   }
 
   @Test func `changed global stores make a delta within the generation`() async throws {

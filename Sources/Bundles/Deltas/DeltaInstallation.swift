@@ -26,8 +26,9 @@ package struct DeltaInstallation {
     let install: String?
     /// Whether the store has the later generation already.
     let isCurrent: Bool
-    /// The plain copy of a sealed store; nil for a plain store.
-    let copy: String?
+    /// The plain copy of a sealed store, and the status of the file that it was made from; nil for a
+    /// plain store.
+    let copy: (path: String, original: FileStatus)?
   }
 
   private let archive: String
@@ -52,7 +53,10 @@ package struct DeltaInstallation {
       let targets = try self.targets(place, description, in: work)
       defer { for target in targets { try? target.store.close() } }
       for target in targets where !target.isCurrent {
-        try refusing(target.path) { try StoreDelta.check(target.delta, target.store) }
+        try refusing(target.path) {
+          try StoreDelta.check(target.delta, target.store)
+          try requireIncluded(target, description.to)
+        }
       }
       // An interrupted call has not marked all stores, not even those that stay as they are.
       let isDone = targets.allSatisfy { $0.isCurrent || $0.delta.was == $0.delta.now }
@@ -64,26 +68,44 @@ package struct DeltaInstallation {
           if target.isCurrent {
             try StoreDelta.mark(target.delta, in: target.store, install: install)
           } else {
-            try StoreDelta.apply(target.delta, to: target.store, install: install)
+            try StoreDelta.apply(
+              target.delta, to: target.store, install: install,
+              allowing: { try requireIncluded(target, description.to) })
           }
         }
         try target.store.close()
-        if let copy = target.copy, let key { try replace(target.path, by: copy, key) }
+        if let key { try replace(target, key) }
         return Outcome(path: target.path, changes: target.isCurrent ? nil : target.changes)
       }
     }
   }
 
   /// The rule of an installation: nothing may be lost that the bundle does not include.
-  static func refusal(_ stamp: Provenance, hasChanges: Bool, _ manifest: Manifest) -> String? {
-    guard hasChanges || stamp.carried != nil else { return nil }
+  ///
+  /// `lastChange` is the date of the latest local change, and `lastReturn` that of the stamp, which
+  /// the app writes when it returns the store.
+  static func refusal(
+    _ stamp: Provenance, lastChange: Int64?, lastReturn: Int64?, _ manifest: Manifest
+  ) -> String? {
+    guard lastChange != nil || stamp.carried != nil else { return nil }
     let isIncluded = manifest.includes.contains { include in
       include.stampID == stamp.stampID && include.install != nil
         && include.install == stamp.install && (include.handback ?? -1) >= (stamp.handback ?? 0)
     }
-    return isIncluded
-      ? nil
-      : "has changes, or came with open edits, that the bundle does not include: return it first"
+    guard isIncluded else {
+      return "has changes, or came with open edits, that the bundle does not include: "
+        + "return it first"
+    }
+    return lastChange ?? .min <= lastReturn ?? .min
+      ? nil : "has changed since the return that the bundle includes: return it first"
+  }
+
+  private func requireIncluded(_ target: Target, _ manifest: Manifest) throws {
+    guard case .stamp(let stamp) = try Provenance.read(from: target.store) else { return }
+    let reason = Self.refusal(
+      stamp, lastChange: try StoreDelta.lastChange(target.delta, in: target.store),
+      lastReturn: try StoreDelta.lastReturn(in: target.store), manifest)
+    if let reason { throw StoreDelta.Refusal(sentence: reason) }
   }
 
   private func targets(
@@ -118,21 +140,16 @@ package struct DeltaInstallation {
     guard Files.exists(path) else {
       throw BundleError.unsuitable(path: path, reason: "is missing")
     }
+    let original = try Files.status(path)
     let opened = try plain(path, as: unpacked + ".store")
     let store = try Store(opening: opened)
     guard case .stamp(let stamp) = try Provenance.read(from: store) else {
       throw BundleError.unsuitable(path: path, reason: "has no stamp of attache")
     }
-    let isCurrent = stamp.stampID == delta.now && delta.now != delta.was
-    if !isCurrent, stamp.stampID == delta.was {
-      let hasChanges = try StoreDelta.hasChanges(delta, in: store)
-      if let reason = Self.refusal(stamp, hasChanges: hasChanges, description.to) {
-        throw BundleError.unsuitable(path: path, reason: reason)
-      }
-    }
     return Target(
       path: path, delta: delta, changes: file.changes, store: store, install: stamp.install,
-      isCurrent: isCurrent, copy: opened == path ? nil : opened)
+      isCurrent: stamp.stampID == delta.now && delta.now != delta.was,
+      copy: opened == path ? nil : (opened, original))
   }
 
   /// The path of a plain file, or of a sealed one's plain copy.
@@ -145,11 +162,15 @@ package struct DeltaInstallation {
     return copy
   }
 
-  /// Replaces a sealed store by a sealed copy.
-  private func replace(_ path: String, by copy: String, _ key: SQLCipherKey) throws {
-    let sealed = copy + ".sealed"
-    try SQLCipherFile.seal(copy, to: sealed, key: key)
-    try DurableFile.rename(sealed, to: path)
+  /// Replaces a sealed store by its copy, sealed; a plain store was changed in place.
+  private func replace(_ target: Target, _ key: SQLCipherKey) throws {
+    guard let copy = target.copy else { return }
+    let sealed = copy.path + ".sealed"
+    try SQLCipherFile.seal(copy.path, to: sealed, key: key)
+    guard try Files.status(target.path) == copy.original else {
+      throw BundleError.unsuitable(path: target.path, reason: "was changed while it was read")
+    }
+    try DurableFile.rename(sealed, to: target.path)
   }
 
   private func refusing(_ path: String, _ body: () throws -> Void) throws {

@@ -40,16 +40,16 @@ package enum DeltaWriter {
       manifest.stores.map { [$0.scope.rawValue, $0.storeName, $0.path] }
     }
     return old.org == new.org && old.user == new.user && old.pipeline == new.pipeline
-      && old.platform == new.platform && old.configHash == new.configHash && old.seal == new.seal
+      && old.platform == new.platform && old.generation <= new.generation
+      && old.configHash == new.configHash && old.seal == new.seal
       && places(old) == places(new)
   }
 
   /// Writes the delta from one bundle to another as `path`.
   ///
-  /// `sign` gets the exact bytes of
-  /// `delta.json` before anything is at `path`. `limit` is the largest size that is worth a file.
-  ///
-  /// The archive is read back and compared with its description before it gets its final name.
+  /// `limit` is the largest size that is worth a file. The archive is read back and compared with its
+  /// description before it gets its final name. `sign` gets the exact bytes of `delta.json` right
+  /// before that.
   package static func write(
     from old: Side, to new: Side, as path: String, limit: Int64 = .max, modified: Int64,
     seal: Sealing? = nil,

@@ -91,17 +91,20 @@ extension StoreDelta {
 
   /// Applies a delta to a plain store in one transaction, and marks the installation.
   ///
-  /// The rules of an installation must allow it (`DeltaInstallation`). `step` is called before each
-  /// statement that changes the store.
+  /// `allowing` is called in the transaction before anything changes, and throws if the rules of an
+  /// installation do not allow it (`DeltaInstallation`). `step` is called before each statement that
+  /// changes the store.
   ///
   /// - Throws: `Refusal` if the store is not the one that the delta is for, or has rows that neither
   ///   it nor the delta has; the store is then as it was.
   package static func apply(
-    _ file: File, to store: Store, install: String, step: (Int) throws -> Void = { _ in }
+    _ file: File, to store: Store, install: String, allowing: () throws -> Void = {},
+    step: (Int) throws -> Void = { _ in }
   ) throws {
     try attached(file, store) { connection in
       try store.transaction {
         try require(conditions(file.soups), connection)
+        try allowing()
         let statements = file.soups.flatMap { Self.statements($0) } + sequences
         for (index, statement) in statements.enumerated() {
           try step(index)
@@ -128,19 +131,25 @@ extension StoreDelta {
     try connection.run(SQL(statement, bindings: [.text(install)]))
   }
 
-  /// Whether an element of the delta's soups has local changes.
-  package static func hasChanges(_ file: File, in store: Store) throws -> Bool {
-    try file.soups.contains { soup in
-      guard let found = try store.find(soup.name) else { return false }
+  /// When an element of the delta's soups with local changes was last changed; nil if there is none.
+  package static func lastChange(_ file: File, in store: Store) throws -> Int64? {
+    try file.soups.compactMap { soup -> Int64? in
+      guard let found = try store.find(soup.name) else { return nil }
       let column = found.columns.first { $0.spec.path == SyncField.local }?.name
       // Both platforms' spellings of a flag that is not set.
       let query: SQL = """
-        SELECT 1 FROM \(raw: found.table)
+        SELECT max(coalesce(lastModified, \(Int64.max))) FROM \(raw: found.table)
         WHERE \(raw: column ?? "json_extract(soup, '$.\(SyncField.local)')")
-          NOT IN (0, '0', 'false', '') LIMIT 1
+          NOT IN (0, '0', 'false', '')
         """
-      return try store.connection.first(query) != nil
-    }
+      return try store.connection.integer(query)
+    }.max()
+  }
+
+  /// When the stamp of a store was last written; an app writes it at each return.
+  package static func lastReturn(in store: Store) throws -> Int64? {
+    guard let stamp = try store.find(Provenance.soupName) else { return nil }
+    return try store.connection.integer("SELECT max(lastModified) FROM \(raw: stamp.table)")
   }
 
   private static func require(_ conditions: [Condition], _ connection: Connection) throws {

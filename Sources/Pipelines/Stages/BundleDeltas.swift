@@ -22,9 +22,10 @@ struct BundleDeltas {
 
   /// Writes the deltas that are worth it for a bundle of the given size.
   func write(bundleBytes: Int64) throws {
+    try removeRemains()
     guard let deltas = run.pipeline.pack.deltas else { return }
     let limit = Int64(deltas.atMost.of(Int(bundleBytes)))
-    for (source, name) in try sources().prefix(deltas.from) {
+    for (source, name) in try sources(deltas.from) {
       do {
         // What differs too much from this generation differs even more from those before.
         if case .large? = try write(from: source, as: name, limit: limit) { return }
@@ -44,8 +45,6 @@ struct BundleDeltas {
       return nil
     }
     let path = directory(of: manifest.generation) + "/" + name.text
-    // The name may be that of a delta that was made before the ledger was lost.
-    try Files.remove(SignatureFile.path(of: path))
     return try DeltaWriter.write(
       from: side(old), to: side(manifest), as: path, limit: limit, modified: manifest.created,
       seal: sealing.map { sealing in
@@ -56,17 +55,30 @@ struct BundleDeltas {
       sign: { try run.signer?.sign($0, of: path) })
   }
 
-  /// The bundles that devices may have, newest first, with the names of the deltas from them.
-  private func sources() throws -> [(path: String, name: DeltaName)] {
-    let generations = try run.data.generations(of: snapshot).filter { $0 <= manifest.generation }
-    return try generations.reversed().compactMap { generation in
+  /// Removes the deltas of an interrupted run, or from before the ledger was lost, with their
+  /// signatures: they may lead to another bundle of this name.
+  private func removeRemains() throws {
+    let directory = directory(of: manifest.generation)
+    for delta in try DeltaName.list(in: directory, to: bundle) {
+      let path = directory + "/" + delta.text
+      try Files.remove(path)
+      try Files.remove(SignatureFile.path(of: path))
+    }
+  }
+
+  /// The bundles of this and the given number of earlier generations that devices may have, newest
+  /// first, with the names of the deltas from them.
+  private func sources(_ earlier: Int) throws -> [(path: String, name: DeltaName)] {
+    let generations = try run.data.generations(of: snapshot).filter { $0 < manifest.generation }
+    let numbers = [manifest.generation] + generations.suffix(earlier).reversed()
+    return try numbers.compactMap { generation in
       let directory = directory(of: generation)
-      let earlier = try BundleName.list(in: directory, bundle.platform).last {
+      let newest = try BundleName.list(in: directory, bundle.platform).last {
         generation < manifest.generation || $0.number < bundle.number
       }
-      guard let earlier else { return nil }
+      guard let newest else { return nil }
       return (
-        directory + "/" + earlier.text,
+        directory + "/" + newest.text,
         DeltaName(from: generation, to: bundle, of: manifest.generation)
       )
     }

@@ -61,6 +61,7 @@ struct BundleIndex {
         // If the bundle is newer than the list, it is a different bundle of the same name, written
         // after the ledger was lost.
         if let entry = known[path], entry["bytes"]?.int == bytes, entry["latest"]?.string == latest,
+          entry["deltas"]?.array?.count ?? 0 == deltas.count,
           try Files.modificationTime(of: place + "/" + name) < written
         {
           entries.append(entry)
