@@ -61,9 +61,15 @@ import Testing
     return root
   }
 
-  private func expect(_ device: String, _ scene: DeltaScene, _ manifest: Manifest) throws {
+  private func expect(
+    _ device: String, _ scene: DeltaScene, _ manifest: Manifest, isSealed: Bool = false
+  ) throws {
     for store in manifest.stores {
-      let file = device + "/" + store.path
+      var file = device + "/" + store.path
+      if isSealed {
+        try SQLCipherFile.unseal(file, to: file + ".plain", key: key())
+        file += ".plain"
+      }
       #expect(
         try DeltaScene.content(file)
           == DeltaScene.content(scene.file(manifest.generation, store.path)))
@@ -147,12 +153,7 @@ import Testing
       try DeltaInstallation(delta).apply(to: device, install: "i")
     }
     _ = try DeltaInstallation(delta, key: key()).apply(to: device, install: "i")
-    for store in new.stores {
-      let file = device + "/" + store.path
-      try SQLCipherFile.unseal(file, to: file + ".plain", key: key())
-      try Files.rename(file + ".plain", to: file)
-    }
-    try expect(device, scene, new)
+    try expect(device, scene, new, isSealed: true)
   }
 
   @Test(
@@ -183,10 +184,8 @@ import Testing
       let answers = try ForeignSQLCipher.run(file, passphrase: Self.passphrase, statements)
       #expect(answers.filter { $0 == "[[0]]" }.count == checks.count + results.count)
       #expect(answers.last == "[]")
-      try SQLCipherFile.unseal(file, to: file + ".plain", key: key())
-      try Files.rename(file + ".plain", to: file)
     }
-    try expect(device, scene, new)
+    try expect(device, scene, new, isSealed: true)
   }
 
   @Test func `a store with changes that the bundle lacks is refused`() throws {
@@ -371,13 +370,6 @@ import Testing
     let device = directory.file("phone")
     try BundleReader.extract(one, to: device)
     _ = try DeltaInstallation(delta, key: key).apply(to: device, install: "i")
-    if let key {
-      for store in new.stores {
-        let file = device + "/" + store.path
-        try SQLCipherFile.unseal(file, to: file + ".plain", key: key)
-        try Files.rename(file + ".plain", to: file)
-      }
-    }
-    try expect(device, scene, new)
+    try expect(device, scene, new, isSealed: isSealed)
   }
 }

@@ -64,40 +64,46 @@ import Testing
     #expect(user?.contains("does not have the generation") == true)
   }
 
-  @Test func `a store with other soups or indexes is refused`() throws {
-    let altered = try refusal {
-      try $0.alterSoup(
-        "cases",
-        indexSpecs: [IndexSpec(path: "Id", type: .string), IndexSpec(path: "x", type: .json1)],
-        reIndexData: true)
+  /// What an app has done to a store, and what the refusal says.
+  private static var refused: [(says: String, done: (Store) throws -> Void)] {
+    let id = IndexSpec(path: "Id", type: .string)
+    func alter(_ specs: IndexSpec...) -> (Store) throws -> Void {
+      { try $0.alterSoup("cases", indexSpecs: specs, reIndexData: true) }
     }
-    #expect(altered?.contains("other indexes") == true, "\(altered as Any)")
-    let removed = try refusal { try $0.removeSoup("cases") }
-    #expect(removed?.contains("lacks a soup") == true)
-    let type = try refusal {
-      try $0.alterSoup(
-        "cases", indexSpecs: [IndexSpec(path: "Id", type: .integer)], reIndexData: true)
-    }
-    #expect(type?.contains("other indexes") == true)
-    let again = try refusal {
-      try $0.removeSoup("cases")
-      try $0.registerSoup("cases", indexSpecs: [IndexSpec(path: "Id", type: .string)])
-    }
-    #expect(again?.contains("lacks a soup") == true)
-    let interrupted = try refusal {
-      try $0.connection.execute(
-        "INSERT INTO long_operations_status (type, status) VALUES ('alterSoup', 'STARTING')")
-    }
-    #expect(interrupted?.contains("interrupted") == true)
+    return [
+      ("other indexes", alter(id, IndexSpec(path: "x", type: .json1))),
+      ("other indexes", alter(IndexSpec(path: "Id", type: .integer))),
+      ("lacks a soup", { try $0.removeSoup("cases") }),
+      (
+        "lacks a soup",
+        {
+          try $0.removeSoup("cases")
+          try $0.registerSoup("cases", indexSpecs: [id])
+        }
+      ),
+      (
+        "interrupted",
+        {
+          try $0.connection.execute(
+            "INSERT INTO long_operations_status (type, status) VALUES ('alterSoup', 'STARTING')")
+        }
+      ),
+      (
+        "was synced by its app",
+        {
+          let table = try $0.soup(DeltaScene.syncs).table
+          try $0.connection.execute(
+            "UPDATE \(table) SET soup = json_set(soup, '$.maxTimeStamp', 1893456000000)")
+        }
+      ),
+    ]
   }
 
-  @Test func `a store that its app has synced is refused`() throws {
-    let reason = try refusal { store in
-      let table = try store.soup(DeltaScene.syncs).table
-      try store.connection.execute(
-        "UPDATE \(table) SET soup = json_set(soup, '$.maxTimeStamp', 1893456000000)")
+  @Test func `a store with other soups or indexes, or synced by its app, is refused`() throws {
+    for (says, done) in Self.refused {
+      let reason = try refusal(change: done)
+      #expect(reason?.contains(says) == true, "\(says): \(reason as Any)")
     }
-    #expect(reason?.contains("was synced by its app") == true)
   }
 
   /// The IDs of rows that are equal in both generations.

@@ -66,18 +66,13 @@ import Testing
     for store in manifest.stores {
       var (one, other) = (device + "/" + store.path, fresh.file("bundle/" + store.path))
       if let key {
-        try SQLCipherFile.unseal(one, to: fresh.file("one-" + store.storeName), key: key)
-        try SQLCipherFile.unseal(other, to: fresh.file("other-" + store.storeName), key: key)
-        (one, other) = (
-          fresh.file("one-" + store.storeName), fresh.file("other-" + store.storeName)
-        )
+        let plain = fresh.file("\(store.scope)-\(store.storeName)")
+        try SQLCipherFile.unseal(one, to: plain + "-1", key: key)
+        try SQLCipherFile.unseal(other, to: plain + "-2", key: key)
+        (one, other) = (plain + "-1", plain + "-2")
       }
       #expect(try rows(one) == rows(other), "\(store.path)")
       #expect(try StoreCheck(origin: .server).violations(at: one) == [])
-      if key != nil {
-        try Files.remove(one)
-        try Files.remove(other)
-      }
     }
   }
 
