@@ -36,10 +36,12 @@ extension StoreDelta {
       "PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
     try connection.run("ATTACH DATABASE \(Connection.plain(old)) AS old")
     try connection.run("ATTACH DATABASE \(Connection.plain(new)) AS new")
-    return try connection.transaction {
-      guard try isLayoutEqual(connection) else { return .unlike }
-      return try .written(compare(connection))
-    }
+    // Both stores may be one file, which an immediate transaction would lock twice.
+    try connection.execute("BEGIN")
+    guard try isLayoutEqual(connection) else { return .unlike }
+    let changes = try compare(connection)
+    try connection.execute("COMMIT")
+    return .written(changes)
   }
 
   /// Whether both stores have the same tables, soups and indexes, and neither was interrupted.
