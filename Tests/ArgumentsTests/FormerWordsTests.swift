@@ -38,8 +38,7 @@ import Testing
 
   private let tool = Tool<Journal>(
     name: "tool", summary: "a tool", version: "1", date: "today",
-    commands: [Decide.self, Show.self, Names.self],
-    exitStatuses: [],
+    commands: [Decide.self, Show.self, Names.self], exitStatuses: [],
     former: FormerWords(
       options: ["again": "--retry", "rehearse": "--retry --report DIR"],
       commands: ["decide again": "tool decide --retry"]))
@@ -48,9 +47,7 @@ import Testing
     do throws(UsageError) {
       _ = try tool.parse(words)
       return nil
-    } catch {
-      return error.description
-    }
+    } catch { return error.description }
   }
 
   @Test func `a former option is refused with the option that replaces it`() {

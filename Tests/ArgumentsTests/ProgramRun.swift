@@ -30,6 +30,5 @@ func outputOf(_ program: String, _ arguments: [String], input: String) throws
 /// An expected page of the planner, from `Tests/Fixtures/planner`.
 func fixture(_ name: String) throws -> String {
   let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  return try String(
-    contentsOf: tests.appending(path: "Fixtures/planner/" + name), encoding: .utf8)
+  return try String(contentsOf: tests.appending(path: "Fixtures/planner/" + name), encoding: .utf8)
 }

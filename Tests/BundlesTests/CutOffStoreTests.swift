@@ -23,9 +23,7 @@ import Testing
     do {
       _ = try Issued.validate(path, in: directory)
       return nil
-    } catch let refusal as Refusal {
-      return refusal
-    }
+    } catch let refusal as Refusal { return refusal }
   }
 
   /// Writes a large text to the first row.

@@ -223,11 +223,9 @@ struct EditReaderTests {
     #expect(
       reading.edits.map(\.finding) == [
         "several changed rows of the soup have the same Id",
-        "several changed rows of the soup have the same Id",
-        "Id of the element is not a record Id", "Id of the element is not text",
-        "the element has no Id", "the element is not a JSON object",
-        "the element is not a JSON object",
-        nil,
+        "several changed rows of the soup have the same Id", "Id of the element is not a record Id",
+        "Id of the element is not text", "the element has no Id",
+        "the element is not a JSON object", "the element is not a JSON object", nil,
       ])
   }
 

@@ -19,8 +19,7 @@ struct Issued {
       indexes: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
         IndexSpec(path: "__local__", type: .string),
-      ]),
-    StoreConfig.Soup(soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
+      ]), StoreConfig.Soup(soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
   ]
 
   let directory: TemporaryDirectory

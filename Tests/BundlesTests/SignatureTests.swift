@@ -24,9 +24,7 @@ import Testing
         signature, of: message, namespace: namespace, identity: identity,
         now: Clock.wallMilliseconds())
       return nil
-    } catch {
-      return error.description
-    }
+    } catch { return error.description }
   }
 
   @Test(arguments: SigningAlgorithm.allCases)
@@ -119,10 +117,8 @@ import Testing
     ("attache cert-authority KEY", "attache", "no line of allowed_signers has the key SHA256:"),
     ("other KEY", "attache", "is not one of attache in allowed_signers"),
     ("Attache KEY", "attache", "is not one of attache in allowed_signers"),
-    ("other,attache KEY", "attache", nil),
-    (#""a name,attache" KEY"#, "attache", nil),
-    ("*@example.com KEY", "build@example.com", nil),
-    ("b?ild@*.com KEY", "build@example.com", nil),
+    ("other,attache KEY", "attache", nil), (#""a name,attache" KEY"#, "attache", nil),
+    ("*@example.com KEY", "build@example.com", nil), ("b?ild@*.com KEY", "build@example.com", nil),
     ("*,!build@example.com KEY", "build@example.com", "is not one of build@example.com in"),
     (#"attache namespaces="attache-manifest" KEY"#, "attache", nil),
     (#"attache Namespaces="file,attache-*" KEY"#, "attache", nil),
@@ -219,8 +215,7 @@ import Testing
     try BundleReader.verify(path) { checked = $0 }
     #expect(checked == issued.manifest.bytes)
     let error = #expect(throws: BundleError.self) {
-      try BundleReader.verify(path) { _ in
-        _ = try SignatureFile.read(SignatureFile.path(of: path))
+      try BundleReader.verify(path) { _ in _ = try SignatureFile.read(SignatureFile.path(of: path))
       }
     }
     #expect(error?.isDamage == true)

@@ -131,9 +131,7 @@ struct HandMadeLog {
         return .read(
           try JSONValue(parsing: text)["Name"]?.string ?? "",
           told: validated.notes.contains { $0.contains("never committed") })
-      } catch let refusal as Refusal {
-        return .refused(refusal.code)
-      }
+      } catch let refusal as Refusal { return .refused(refusal.code) }
     }
   }
 
@@ -187,10 +185,8 @@ struct HandMadeLog {
       }, .refused(.log)
     ),
     (
-      "followed by old frames",
-      { log, _ in
-        for _ in 0..<3 { add(&log, isOld: true) { _ in } }
-      }, both
+      "followed by old frames", { log, _ in for _ in 0..<3 { add(&log, isOld: true) { _ in } } },
+      both
     ),
     (
       "followed by an old frame that journal_size_limit truncated",
@@ -465,9 +461,7 @@ struct HandMadeLog {
       do {
         _ = try Issued.validate(path, in: device.directory)
         #expect(isWhole)
-      } catch let refusal as Refusal {
-        #expect(!isWhole && refusal.code == .log)
-      }
+      } catch let refusal as Refusal { #expect(!isWhole && refusal.code == .log) }
       for used in [path, device.directory.file("root")] { try Files.remove(used) }
     }
   }

@@ -20,8 +20,7 @@ import Testing
     #expect(try PEMFault.ofAuthorities(Self.certificate(), now: Self.now) == nil)
     #expect(
       try PEMFault.ofAuthorities(
-        Array("# ours\n".utf8) + Self.certificate() + Self.certificate(), now: Self.now)
-        == nil)
+        Array("# ours\n".utf8) + Self.certificate() + Self.certificate(), now: Self.now) == nil)
   }
 
   @Test func `each kind of broken key file has its own message`() throws {

@@ -22,16 +22,14 @@ import attache
   static let lines: [Line] = {
     let sources = Page.root.appending(path: "Sources")
     let names = try? FileManager.default.subpathsOfDirectory(atPath: sources.path)
-    return (names ?? []).filter { $0.hasSuffix(".swift") }
-      .flatMap { name -> [Line] in
-        guard
-          let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
-        else { return [] }
-        // A string that continues on the next line counts as one.
-        return text.replacing("\\\n", with: "").split(separator: "\n").enumerated()
-          .filter { !$0.element.drop(while: { $0 == " " }).hasPrefix("//") }
-          .map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
-      }
+    return (names ?? []).filter { $0.hasSuffix(".swift") }.flatMap { name -> [Line] in
+      guard let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
+      else { return [] }
+      // A string that continues on the next line counts as one.
+      return text.replacing("\\\n", with: "").split(separator: "\n").enumerated().filter {
+        !$0.element.drop(while: { $0 == " " }).hasPrefix("//")
+      }.map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
+    }
   }()
 
   /// The words after the program's name, at any position in a text.

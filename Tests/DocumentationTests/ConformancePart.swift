@@ -102,8 +102,7 @@ struct ConformancePart {
     let lines = rows.map { row in (isNumbered ? ["\(row.item.row ?? 0)"] : []) + cells(row) }
     let head = (isNumbered ? ["#"] : []) + header
     return
-      (["| " + head.joined(separator: " | ") + " |"]
-      + ["|" + head.map { _ in "---|" }.joined()]
+      (["| " + head.joined(separator: " | ") + " |"] + ["|" + head.map { _ in "---|" }.joined()]
       + lines.map { "| " + $0.joined(separator: " | ") + " |" }).joined(separator: "\n")
   }
 }

@@ -130,16 +130,13 @@ import attache
       "decide field-service 12 --take device", "decide field-service 12 13 --take server",
       "decide field-service 12 --set Phone=+15550100",
       "decide field-service 12 --take server --set Phone=+15550100",
-      "decide field-service 15 --retry",
-      "decide field-service 12 --take device --now",
+      "decide field-service 15 --retry", "decide field-service 12 --take device --now",
     ] {
       let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")
       try scene.run(words, as: words.replacing(numbers, with: "1"))
     }
     try playUndo(scene)
-    for example in [
-      "review field-service", "review field-service --port 8417 --by grace",
-    ] {
+    for example in ["review field-service", "review field-service --port 8417 --by grace"] {
       try scene.review(example)
     }
     // The other pipeline has no edits.
@@ -175,8 +172,7 @@ import attache
     for words in [
       "sync list --store store.sqlite", "sync status --store store.sqlite --name contactsDown",
       "sync status --store store.sqlite --id 2 --json", "store check store.sqlite",
-      "store soups store.sqlite",
-      "store check store.sqlite --config userstore.json",
+      "store soups store.sqlite", "store check store.sqlite --config userstore.json",
     ] { try scene.run(words) }
     try scene.run(
       "store query store.sqlite select {accounts:Name} from {accounts}",
@@ -214,13 +210,10 @@ final class ExampleScene {
     try write(
       "pipelines/field-service.json",
       Array(
-        String(decoding: demo, as: UTF8.self)
-          .replacing("\"demo\"", with: "\"field-service\"")
+        String(decoding: demo, as: UTF8.self).replacing("\"demo\"", with: "\"field-service\"")
           .replacing("\"pack\"", with: #""notify": { "command": ["/bin/true"] }, "pack""#)
-          .replacing(
-            "\"tar.zst\"",
-            with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#
-          ).utf8))
+          .replacing("\"tar.zst\"", with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#)
+          .utf8))
     try write("userstore.json", Files.read(pipelines + "/demo/userstore.json", limit: 1 << 20))
     let syncs = """
       {"syncs": [

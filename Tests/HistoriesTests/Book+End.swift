@@ -54,8 +54,7 @@ extension Book {
   /// Whether an earlier return of the same installation had the same row.
   private func hasSame(_ row: PhoneRow, as one: ReturnedFile) -> Bool {
     returned.contains { other in
-      other.file != one.file && other.phone == one.phone
-        && other.installation == one.installation
+      other.file != one.file && other.phone == one.phone && other.installation == one.installation
         && other.rows[row.id].map { $0.hasContent(of: row) } ?? false
     }
   }
@@ -86,8 +85,7 @@ extension Book {
   func judgeSuperseded(_ row: PhoneRow, of one: ReturnedFile) throws {
     if hasSame(row, as: one) || isFixed(row, of: one) || isToldSent(row, of: one) { return }
     let isContinued = returned.contains { other in
-      other.file != one.file && other.phone == one.phone
-        && other.installation == one.installation
+      other.file != one.file && other.phone == one.phone && other.installation == one.installation
         && (isAncestor(one.state, of: other.state) || seemsContinued(one, by: other))
     }
     guard isContinued else {
@@ -181,8 +179,7 @@ extension Book {
       throw Violation("it is \(told.verdict.rawValue), but the last run has no report")
     }
     if let later = laterState(of: row, one),
-      ![.duplicateCreated, .unconfirmed].contains(told.verdict),
-      !isTouchedLate(told)
+      ![.duplicateCreated, .unconfirmed].contains(told.verdict), !isTouchedLate(told)
     {
       // It was discarded before its answer was known, and its request did arrive.
       if told.verdict == .conflict, isWrittenUnanswered(row, in: world) { return }
@@ -322,9 +319,7 @@ extension Book {
   private func isForked(_ installation: Int) -> Bool {
     let own = returned.filter { $0.installation == installation && $0.marksInstall && !$0.isCopy }
     return own.contains { one in
-      own.contains { other in
-        other.number == one.number && other.rows != one.rows
-      }
+      own.contains { other in other.number == one.number && other.rows != one.rows }
     }
   }
 

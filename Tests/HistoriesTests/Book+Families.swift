@@ -54,9 +54,8 @@ extension Book {
   /// deleted.
   mutating func judgeCascades(_ result: RunResult, in world: World) throws {
     let gone = Set(
-      world.watch.records.filter {
-        $0.isDeleted && world.watch.deleter(of: $0.id) == .pipeline
-      }.map(\.id))
+      world.watch.records.filter { $0.isDeleted && world.watch.deleter(of: $0.id) == .pipeline }
+        .map(\.id))
     let news = gone.subtracting(deleted)
     deleted = gone
     for told in result.report?.records ?? [] where [.updated, .created].contains(told.verdict) {

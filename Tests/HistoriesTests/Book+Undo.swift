@@ -61,9 +61,7 @@ extension Book {
     for mention in mentions {
       let isOver = lives.last?.last?.row.verdict.isSettled ?? true
       let isAgain = askedToUndo.contains(mention.row.number) || isTouchedLate(mention.row)
-      if lives.isEmpty || (isOver && isAgain) {
-        lives.append([])
-      }
+      if lives.isEmpty || (isOver && isAgain) { lives.append([]) }
       lives[lives.count - 1].append(mention)
     }
     return lives

@@ -99,9 +99,7 @@ struct Book {
   private func isReplaced(_ told: Report.Row, in world: World) -> Bool {
     guard let one = returned.first(where: { $0.file == told.file }), let row = one.rows[told.row]
     else { return false }
-    let last = world.runs.lastIndex {
-      ![.ingest, .pack].contains($0.verb) && !$0.isStruck
-    }
+    let last = world.runs.lastIndex { ![.ingest, .pack].contains($0.verb) && !$0.isStruck }
     return returned.contains { later in
       guard let taken = later.taken, taken > (last ?? -1) + 1 else { return false }
       let isLater =

@@ -63,8 +63,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + ", quiet \(quietSeconds) s"
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
-      + (carries ? ", open edits are returned" : "")
-      + (cuts ? ", accounts cut by a LIMIT" : "")
+      + (carries ? ", open edits are returned" : "") + (cuts ? ", accounts cut by a LIMIT" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) concurrent requests")
       + (prunes ? ", old data is pruned" : "")
       + phones.enumerated().map {
@@ -125,9 +124,8 @@ struct History: RandomHistory, Hashable {
     let spelling = random.pick(weighted: [(6, Step.Spelling.boolean), (2, .text), (2, .number)])
     let draws: [(weight: Int, value: Draw)] = [
       (22, .edit), (6, .again), (7, .create), (2, .createAndDelete), (4, .delete),
-      (13, .returnStore),
-      (6, .install), (18, .orgChange), (3, .clock), (3, .late), (10, .fullRun), (4, .verb),
-      (5, .retry), (5, .restore), (14, .mishap), (4, .twoSoups),
+      (13, .returnStore), (6, .install), (18, .orgChange), (3, .clock), (3, .late), (10, .fullRun),
+      (4, .verb), (5, .retry), (5, .restore), (14, .mishap), (4, .twoSoups),
     ]
     switch random.pick(weighted: draws) {
     case .edit: return [edit(&random, phone)]
@@ -149,8 +147,7 @@ struct History: RandomHistory, Hashable {
     case .mishap: return mishap(&random, phone)
     case .twoSoups:
       return [
-        .edit(
-          phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean),
+        .edit(phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean),
         .editInOtherSoup(phone: phone, field: random.below(100)),
       ]
     }

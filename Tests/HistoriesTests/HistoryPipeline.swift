@@ -18,9 +18,7 @@ enum HistoryPipeline {
     for (name, text) in [
       ("history.json", pipeline(setup)), ("userstore.json", schema),
       ("usersyncs.json", syncs(setup)),
-    ] {
-      try DurableFile.write(Array(text.utf8), to: directory + "/" + name)
-    }
+    ] { try DurableFile.write(Array(text.utf8), to: directory + "/" + name) }
     var pipeline = try PipelineFile.read(path: directory + "/history.json", variables: variables)
     if setup.prunes {
       pipeline.keep.isAsked = true

@@ -77,9 +77,7 @@ final class OrgWatch: Sendable {
         let found = try read()
         let time = org.now()
         state.withLock { Self.take(found, author, time, &$0) }
-      } catch {
-        state.withLock { $0.failure = "\(error)" }
-      }
+      } catch { state.withLock { $0.failure = "\(error)" } }
     }
   }
 

@@ -80,10 +80,9 @@ struct Report: Sendable, Hashable {
       otherID: value["otherId"]?.string,
       fields: (value["fields"]?.array ?? []).map {
         Field(
-          name: $0["name"]?.string ?? "", base: $0["base"]?.string,
-          server: $0["server"]?.string, device: $0["device"]?.string)
-      },
-      outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
+          name: $0["name"]?.string ?? "", base: $0["base"]?.string, server: $0["server"]?.string,
+          device: $0["device"]?.string)
+      }, outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
       message: value["message"]?.string)
   }
 }

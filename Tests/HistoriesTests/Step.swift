@@ -54,9 +54,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case run(Verb, Mishap?)
 
   /// How an app writes the Mobile Sync flags.
-  enum Spelling: String, Sendable, Hashable, CaseIterable {
-    case boolean, text, number
-  }
+  enum Spelling: String, Sendable, Hashable, CaseIterable { case boolean, text, number }
 
   /// The command that is run.
   enum Verb: Sendable, Hashable, CustomStringConvertible {
@@ -158,8 +156,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       "phone \(phone) creates a visit with the external id of another phone's"
     case .createOver(let phone, let pick):
       "phone \(phone) creates a visit with the external id of visit \(pick)"
-    case .createDetail(let phone, let pick):
-      "phone \(phone) creates a contact of account \(pick)"
+    case .createDetail(let phone, let pick): "phone \(phone) creates a contact of account \(pick)"
     case .editAddress(let phone, let pick):
       "phone \(phone) edits the city in the address of accounts row \(pick)"
     case .fix(let phone, let pick, let field):

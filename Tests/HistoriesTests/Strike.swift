@@ -136,9 +136,7 @@ final class Strike: Sendable {
       } catch  where attempt < 5 {
         // The run has removed a file in the meantime.
         continue
-      } catch {
-        return state.withLock { $0.failure = "the run was not killed: \(error)" }
-      }
+      } catch { return state.withLock { $0.failure = "the run was not killed: \(error)" } }
     }
     let task = state.withLock { state in
       state.isKilled = true

@@ -43,8 +43,7 @@ extension World {
         file: file, path: copy, phone: phone.number, step: step, state: state.node,
         installation: state.installation, marksInstall: phone.setup.marksInstall,
         number: state.handback, rows: state.rows.filter { state.came[$0.key] != $0.value },
-        sent: state.sent,
-        fixed: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
+        sent: state.sent, fixed: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
         asIssued: state.rows.filter { state.came[$0.key] == $0.value }))
     return true
   }

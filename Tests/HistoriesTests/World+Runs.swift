@@ -82,9 +82,7 @@ extension World {
       let look = try await PipelineRun.execute(
         pipeline, root: root, variables: variables, options: options, report: { _ in })
       return Dictionary(uniqueKeysWithValues: look.planned.map { (Int($0.editID), $0.verdict) })
-    } catch {
-      throw Violation("a dry run of \(verb) failed: \(PipelineError(describing: error))")
-    }
+    } catch { throw Violation("a dry run of \(verb) failed: \(PipelineError(describing: error))") }
   }
 
   /// In one of how many histories there is a dry run before every run.
@@ -197,8 +195,7 @@ extension World {
     let task = Task { () -> (Int32?, String?) in
       do {
         let summary = try await PipelineRun.execute(
-          pipeline, root: root, variables: variables, options: options,
-          report: { strike.note($0) })
+          pipeline, root: root, variables: variables, options: options, report: { strike.note($0) })
         return (summary.exitStatus.rawValue, nil)
       } catch {
         let described = PipelineError(describing: error)

@@ -194,8 +194,7 @@ extension World {
     guard setup.visitKey == .external, phone.isInstalled else { return false }
     let keys = try phone.elements("visits").filter {
       $0["Id"]?.string?.hasPrefix("local_") == false
-    }
-    .compactMap { $0["External_Id__c"]?.string }
+    }.compactMap { $0["External_Id__c"]?.string }
     guard !keys.isEmpty else { return false }
     let key = keys[pick % keys.count]
     guard !book.makers.values.contains(where: { $0.phone == phone.number && $0.key == key }) else {

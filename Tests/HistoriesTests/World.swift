@@ -92,9 +92,7 @@ final class World {
         try await perform(step)
       } catch let violation as Violation {
         throw Violation("step \(index + 1): \(violation)")
-      } catch {
-        throw Violation("step \(index + 1): \(error)")
-      }
+      } catch { throw Violation("step \(index + 1): \(error)") }
     }
     step = history.steps.count + 1
     try await comeToRest()

@@ -14,9 +14,7 @@ import Testing
       do {
         try body()
         return nil
-      } catch {
-        return error as? JSONError
-      }
+      } catch { return error as? JSONError }
     }
     let parsed = fault { _ = try JSONValue(parsing: text) }
     let checked = fault { try Array(text.utf8).withUnsafeBytes { try JSONSyntax.check($0) } }

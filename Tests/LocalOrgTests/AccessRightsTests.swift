@@ -55,9 +55,7 @@ import Testing
     do {
       _ = try sample.org.query(soql, as: user)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   @Test(arguments: [
@@ -105,10 +103,8 @@ import Testing
     func texts(_ user: OrgUser) throws -> [String] {
       [
         String(
-          decoding: try org.query(
-            "SELECT FIELDS(ALL) FROM Account LIMIT 200", as: user
-          ).records, as: UTF8.self),
-        JSONValue.object(try org.read("Account", id: account, as: user)).text,
+          decoding: try org.query("SELECT FIELDS(ALL) FROM Account LIMIT 200", as: user).records,
+          as: UTF8.self), JSONValue.object(try org.read("Account", id: account, as: user)).text,
         String(decoding: try org.search("FIND {canary}", as: user).records, as: UTF8.self),
       ]
     }

@@ -20,9 +20,8 @@ import Testing
 
   private func deletedDates(_ objects: [String]) throws -> [String] {
     try objects.flatMap { object in
-      try sample.records(
-        "SELECT LastModifiedDate FROM \(object) WHERE IsDeleted = true", all: true
-      ).compactMap { $0["LastModifiedDate"]?.string }
+      try sample.records("SELECT LastModifiedDate FROM \(object) WHERE IsDeleted = true", all: true)
+        .compactMap { $0["LastModifiedDate"]?.string }
     }
   }
 

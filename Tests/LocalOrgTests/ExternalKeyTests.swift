@@ -59,9 +59,7 @@ import Testing
         ],
       ])
     #expect(
-      codes(response) == [
-        "ok updated", "ok created", "INVALID_CROSS_REFERENCE_KEY", "ok created",
-      ])
+      codes(response) == ["ok updated", "ok created", "INVALID_CROSS_REFERENCE_KEY", "ok created"])
     #expect(response.json[0]?["id"]?.string == id)
     let read = try await served.send("GET", "/sobjects/Account/\(id)?fields=Name,Description")
     #expect(read.json["Name"] == "New" && read.json["Description"] == "kept")

@@ -64,9 +64,7 @@ import Testing
     do {
       _ = try await served.send("GET", "/limits")
       Issue.record("a truncated body was accepted as complete")
-    } catch let error as HTTPError {
-      #expect(error.kind == .truncated)
-    }
+    } catch let error as HTTPError { #expect(error.kind == .truncated) }
   }
 
   @Test func `sessions, limits, invalid responses and delays can be injected`() async throws {

@@ -11,9 +11,7 @@ import Testing
     do {
       _ = try sample.records(soql)
       return nil
-    } catch let error as OrgError {
-      return error.code
-    }
+    } catch let error as OrgError { return error.code }
   }
 
   @Test(arguments: [
@@ -218,8 +216,7 @@ import Testing
     for wrong: JSONValue in ["25:00:00Z", "8:05", 5] {
       #expect(
         sample.org.create("Site_Visit__c", ["Name": "V", "Start_Time__c": wrong], as: sample.admin)
-          .errors.first?
-          .code == "JSON_PARSER_ERROR")
+          .errors.first?.code == "JSON_PARSER_ERROR")
     }
   }
 

@@ -36,10 +36,7 @@ import Testing
 
   private func batch() async throws -> HTTPResponse {
     let parts = ["A", "B", "C"].map { name -> JSONValue in
-      [
-        "method": "POST", "url": "v66.0/sobjects/Account",
-        "richInput": ["Name": .string(name)],
-      ]
+      ["method": "POST", "url": "v66.0/sobjects/Account", "richInput": ["Name": .string(name)]]
     }
     return try await served.send("POST", "/composite/batch", ["batchRequests": .array(parts)])
   }

@@ -161,10 +161,9 @@ import Testing
 
   @Test(arguments: [
     ("'a' & \"b\" & 'c\\'d'", "abc'd"), ("TEXT(1 + 2 * 3 - 4 / 2)", "5"),
-    ("TEXT((1 + 2) * 3)", "9"),
-    ("TEXT(-2 * 3)", "-6"), ("IF(1 < 2 && !(3 >= 4), 'yes', 'no')", "yes"),
-    ("IF(1 = 2 || 2 == 2, 'yes', 'no')", "yes"), ("IF('a' <> 'A', 'yes', 'no')", "yes"),
-    ("CASE(Rating, 'Hot', 'h', 'Cold', 'c', 'other')", "h"),
+    ("TEXT((1 + 2) * 3)", "9"), ("TEXT(-2 * 3)", "-6"),
+    ("IF(1 < 2 && !(3 >= 4), 'yes', 'no')", "yes"), ("IF(1 = 2 || 2 == 2, 'yes', 'no')", "yes"),
+    ("IF('a' <> 'A', 'yes', 'no')", "yes"), ("CASE(Rating, 'Hot', 'h', 'Cold', 'c', 'other')", "h"),
     ("CASE(2, 1, 'one', 'more')", "more"), ("TEXT(Rating) & TEXT(Type)", "Hot"),
     ("IF(ISBLANK(Phone) && ISNULL(AnnualRevenue), 'blank', '')", "blank"),
     ("IF(AnnualRevenue > 1 || AnnualRevenue <= 1, 'some', 'none')", "none"),

@@ -91,9 +91,8 @@ import Testing
       ids.append(try await served.create("Contact", ["LastName": .string("C\(number)")]))
     }
     func delete(_ ids: some Sequence<String>) async throws -> String {
-      try await served.send(
-        "DELETE", "/composite/sobjects?ids=" + ids.joined(separator: ",")
-      ).outcome
+      try await served.send("DELETE", "/composite/sobjects?ids=" + ids.joined(separator: ","))
+        .outcome
     }
     #expect(try await delete(ids) == "400 LIMIT_EXCEEDED")
     #expect(try await delete(ids.prefix(10)) == "200")

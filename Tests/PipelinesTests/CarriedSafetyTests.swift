@@ -118,9 +118,7 @@ import Testing
 
   @Test func `a redelivered edit stays so despite another phone's edit`() async throws {
     try await scene.world.run()
-    let (one, two) = (
-      try scene.world.device("ada"), try scene.world.device("ada", as: "two")
-    )
+    let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
     let id = try scene.scene.account(one)
     try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])

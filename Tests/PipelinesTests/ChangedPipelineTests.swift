@@ -121,9 +121,7 @@ import Testing
 
   @Test func `a failing briefcase rule is a finding`() async throws {
     let rule = try #require(
-      try world.org.briefcaseRules(
-        of: world.user("ada"), app: OrgTemplate.clientID
-      ).first)
+      try world.org.briefcaseRules(of: world.user("ada"), app: OrgTemplate.clientID).first)
     try world.org.setRuleError(rule.id, true)
     let summary = try await run()
     #expect(summary.findings == [.incompleteData])

@@ -39,9 +39,7 @@ import Testing
     for part in [
       ":1:23: name: ", "needs \"org\"", "needs \"users\"", "needs \"stores\"",
       ":1:61: limits.memoryMiB: the section limits has no key ",
-    ] {
-      #expect(run.messages.contains(part), "\(part) in \(run.messages)")
-    }
+    ] { #expect(run.messages.contains(part), "\(part) in \(run.messages)") }
   }
 
   @Test func `check reads the key and the authorities, and reports their faults`() async throws {
@@ -106,9 +104,7 @@ import Testing
       for line in [
         "\"clientId\": { \"env\": \"ATTACHE_CLIENT_ID\" },",
         "\"key\": { \"env\": \"ATTACHE_JWT_KEY\" },",
-      ] {
-        text = text.replacing(line, with: "")
-      }
+      ] { text = text.replacing(line, with: "") }
       if let range = text.firstRange(of: /"users": \{[^}]*\{[^}]*\}\s*\}/) {
         text.replaceSubrange(range, with: #""users": { "list": ["attache@example.com"] }"#)
       }

@@ -84,8 +84,7 @@ import Testing
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),
     ("deleted-on-server", .deletedOnServer), ("merged-on-server", .mergedOnServer),
     ("not-visible", .notVisible), ("exceeds-user-access", .exceedsUserAccess),
-    ("blocked", .blocked),
-    ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
+    ("blocked", .blocked), ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
   @Test func `each verdict that needs review selects its edits and no others`() async throws {

@@ -157,9 +157,7 @@ struct DecisionScene {
   /// clean.
   func expectClosed(
     _ name: String = "ada", handback: Int64 = 1, location: SourceLocation = #_sourceLocation
-  ) async throws {
-    try await expectClosed([name: handback], location: location)
-  }
+  ) async throws { try await expectClosed([name: handback], location: location) }
 
   /// The same for the last returns of several users.
   func expectClosed(

@@ -71,8 +71,7 @@ import Testing
       #expect(try world.ids("children", on: device) == contacts.sorted())
       let nothing = platform == .ios ? "(null)" : "null"
       #expect(
-        try world.ids("layouts", on: device)
-          == ["Account-\(nothing)-Compact-View-\(nothing)"])
+        try world.ids("layouts", on: device) == ["Account-\(nothing)-Compact-View-\(nothing)"])
       #expect(try device.elements("metadata").first?["keyPrefix"] == "001")
     }
     let before = try Tree.entries(world.data.path + "/users")

@@ -87,8 +87,7 @@ import Testing
     try put(device, "contacts", accounts[0], type: "Account", ["Phone": "666"])
     try put(device, "accounts", order, type: "WorkOrder", ["Description": "666"])
     try put(
-      device, "accounts", "local_1", type: "Product2", flag: "__locally_created__",
-      ["Name": "666"])
+      device, "accounts", "local_1", type: "Product2", flag: "__locally_created__", ["Name": "666"])
     // New records below another user's.
     try put(
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__",

@@ -65,9 +65,8 @@ import Testing
   }
 
   private func isThere(_ object: String, _ id: String, _ world: World) throws -> Bool {
-    try world.org.query(
-      "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: world.user("admin")
-    ).totalSize == 1
+    try world.org.query("SELECT Id FROM \(object) WHERE Id = '\(id)'", as: world.user("admin"))
+      .totalSize == 1
   }
 
   @Test func `a detail moved to another master is not judged by the deleted one`() async throws {
@@ -162,8 +161,7 @@ import Testing
     _ family: Family, _ world: World
   ) async throws -> (parent: Int64, child: Int64, keeper: String) {
     let keeper = world.org.create(
-      "Case", ["Subject": "Open", "AccountId": .string(family.parent)],
-      as: try world.user("admin"))
+      "Case", ["Subject": "Open", "AccountId": .string(family.parent)], as: try world.user("admin"))
     try work(family, world, ["LastName": "Grown"])
     let first = try await world.run(.ingest, .reconcile)
     #expect(first.verdicts == [.failed: 1, .blocked: 1])

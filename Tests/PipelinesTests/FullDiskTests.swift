@@ -61,8 +61,7 @@ import Testing
       variables: world.variables.merging([
         "PLACE": place, "FROM": world.root, "THEN": then, "GONE": remove, "SCRIPT": script,
         "SPARE": String(spareKiB),
-      ]) { $1 },
-      shell: #"exec unshare -rm bash -c "$SCRIPT" bash "$@""#)
+      ]) { $1 }, shell: #"exec unshare -rm bash -c "$SCRIPT" bash "$@""#)
   }
 
   @Test(.enabled(if: canMount, needsMounts))
@@ -155,9 +154,7 @@ import Testing
       let writer = try CompressedFileWriter(path: link)
       try writer.write([UInt8](repeating: 7, count: 1 << 20))
       try writer.close()
-    } catch {
-      return error
-    }
+    } catch { return error }
     throw LedgerError.unknownRun("/dev/full took it")
   }
 
@@ -165,9 +162,7 @@ import Testing
     do throws(SyncError) {
       try SyncError.inStore(body)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   @Test func `a return larger than the file size limit of the process is reported`() async throws {

@@ -55,9 +55,7 @@ import Testing
     var remains = try LedgerOrder.lines(world.data.state)
     for place in [
       world.data.inbox("inbox"), world.data.processing, world.data.done, world.data.quarantine,
-    ] {
-      remains += try Tree.files(place).filter { !$0.hasSuffix(".reason.json") }
-    }
+    ] { remains += try Tree.files(place).filter { !$0.hasSuffix(".reason.json") } }
     return (remains, told.withLock { $0 })
   }
 }

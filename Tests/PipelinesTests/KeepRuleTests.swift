@@ -91,8 +91,7 @@ import Testing
     var facts = KeepFacts(now: Self.now)
     facts.returned = [
       returned("young", days: 9), returned("old", days: 10),
-      returned("open", days: 99, open: [7, 8]),
-      returned("unknown", days: nil),
+      returned("open", days: 99, open: [7, 8]), returned("unknown", days: nil),
     ]
     let plan = KeepRule.plan(facts, keep)
     #expect(plan.going.map(\.id) == ["old"])

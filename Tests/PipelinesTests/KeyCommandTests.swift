@@ -143,8 +143,7 @@ import Testing
     try DurableFile.write(other.armored, to: path + ".sig")
     let wrong = try await verify()
     #expect(
-      wrong.status == 8
-        && wrong.messages.contains("the manifest or the signature has changed"),
+      wrong.status == 8 && wrong.messages.contains("the manifest or the signature has changed"),
       "\(wrong.everything)")
     // Without the option, only the stores are verified.
     #expect(try await attache("bundle", "verify", path).status == 0)

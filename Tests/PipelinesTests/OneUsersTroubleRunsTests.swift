@@ -13,8 +13,7 @@ import Testing
       .replacing(
         #/"users": \{[^}]*\}[^}]*\}/#,
         with: #""users": {"list": ["ada@example.com", "ben@example.com"]}"#
-      )
-      .replacing(#/,\s*\{\s*"scope": "global"[^}]*\}/#, with: "")
+      ).replacing(#/,\s*\{\s*"scope": "global"[^}]*\}/#, with: "")
     }
   }
 

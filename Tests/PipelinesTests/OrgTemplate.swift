@@ -68,9 +68,8 @@ struct OrgTemplate: Sendable {
           "Contact", ["LastName": .string(last), "AccountId": .string(account)], as: user, org)
       }
       let order = try create(
-        "WorkOrder",
-        ["Subject": .string("\(name) order \(place)"), "AccountId": .string(account)], as: user, org
-      )
+        "WorkOrder", ["Subject": .string("\(name) order \(place)"), "AccountId": .string(account)],
+        as: user, org)
       try create(
         "ServiceAppointment",
         [

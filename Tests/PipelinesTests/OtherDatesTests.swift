@@ -108,9 +108,7 @@ import Testing
     #expect(edits[0].detail.hasNoBase && edits[0].detail.fields.allSatisfy { $0.base == nil })
   }
 
-  @Test(
-    arguments: ["none", "of the app's clock"],
-    ["config", "mergeFields"])
+  @Test(arguments: ["none", "of the app's clock"], ["config", "mergeFields"])
   func `an app's own date takes no base from an edit`(_ date: String, mode: String) async throws {
     let scene = try scene(Dates.all[0], mode: mode)
     let (device, ids) = try await phone(scene)

@@ -39,8 +39,7 @@ import Testing
          "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts",
            "soupName":"children","parentIdFieldName":"AccountId"},
          "childrenFieldlist":["LastName","AccountId"],"relationshipType":"LOOKUP"}
-        """),
-      up("orders", #""Subject","Status""#), up("accounts", #""Phone","OwnerId""#),
+        """), up("orders", #""Subject","Status""#), up("accounts", #""Phone","OwnerId""#),
       up("parents", #""Industry""#),
     ]
     return try SmallPipeline(

@@ -62,8 +62,7 @@ import Testing
   @Test(
     .enabled(
       if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be a user with no other process"),
-    arguments: [1, 2, 3, 5, 8, 14])
+      "needs root and setpriv, to be a user with no other process"), arguments: [1, 2, 3, 5, 8, 14])
   func `too few processes are an error, not a crash or a hang`(limit: Int) async throws {
     let directory = TemporaryDirectory("limit")
     try Files.setMode(of: directory.path, 0o755)

@@ -137,8 +137,7 @@ import Testing
 
     let issued = world.data.issued(1, of: try world.user("ada").id)
     switch way {
-    case "damaged":
-      try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
+    case "damaged": try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     case "absent": try Files.remove(issued)
     default:
       try world.rewrite(

@@ -52,9 +52,7 @@ import Testing
     let token = try #require(servers.withLock { $0.first }).address.dropFirst(page.origin.count)
     for place in [
       String(token), "/", "/edits", "/?token=", page.path.dropLast() + "0/edits", "//edits",
-    ] {
-      #expect(try await page.ask("GET", String(place)).status == 403, "\(place)")
-    }
+    ] { #expect(try await page.ask("GET", String(place)).status == 403, "\(place)") }
     for place in [page.path, page.path + "edits", page.path + "nothing", "/"] {
       let headers = try await page.ask("GET", place).headers
       #expect(headers["Cache-Control"] == "no-store", "\(place)")

@@ -44,9 +44,7 @@ import Testing
     try await scene.handBack(device, as: name, leaves: verdicts)
   }
 
-  private func name(_ account: String) throws -> JSONValue? {
-    try scene.field("Name", of: account)
-  }
+  private func name(_ account: String) throws -> JSONValue? { try scene.field("Name", of: account) }
 
   private func states(_ action: String) throws -> [String] {
     try scene.withLedger {

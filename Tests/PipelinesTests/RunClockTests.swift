@@ -19,9 +19,7 @@ import Testing
   ///
   /// `first` are the newest bundles now; the third phone gets its own on request.
   private func rivals() throws -> (left: Device, right: Device, account: String) {
-    let (left, right) = (
-      try world.device("ada", as: "left"), try world.device("ben", as: "right")
-    )
+    let (left, right) = (try world.device("ada", as: "left"), try world.device("ben", as: "right"))
     let account = try #require(
       Set(try world.ids("accounts", on: left)).intersection(try world.ids("accounts", on: right))
         .min())

@@ -286,8 +286,7 @@ import Testing
     status: 200, headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
 
   @Test(arguments: [
-    Faults.Action.status(500, code: "UNKNOWN_EXCEPTION"),
-    .respond(page), .drop(afterCommit: false),
+    Faults.Action.status(500, code: "UNKNOWN_EXCEPTION"), .respond(page), .drop(afterCommit: false),
     .limitExceeded, .refusePart(1, status: 500, code: "UNKNOWN_EXCEPTION"),
   ])
   func `an org that describes nothing does not stop a run`(_ trouble: Faults.Action) async throws {

@@ -8,9 +8,8 @@ import Testing
   init() throws { world = try World() }
 
   private func phone(_ account: String, _ place: String) throws -> JSONValue? {
-    try world.device("ada", as: place).elements("accounts").first {
-      $0["Id"]?.string == account
-    }?["Phone"]
+    try world.device("ada", as: place).elements("accounts").first { $0["Id"]?.string == account }?[
+      "Phone"]
   }
 
   /// The number of retrieves in a run.

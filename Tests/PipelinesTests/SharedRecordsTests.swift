@@ -158,8 +158,7 @@ import Testing
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
     let owned = try world.org.query(
-      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
-      as: admin)
+      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id", as: admin)
     let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
@@ -181,8 +180,7 @@ import Testing
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
     let owned = try world.org.query(
-      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
-      as: admin)
+      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id", as: admin)
     let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")

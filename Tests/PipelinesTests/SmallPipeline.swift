@@ -38,8 +38,7 @@ struct SmallPipeline {
          "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}\(prover)}},
        "users":{"list":["\(user)"]},"inbox":{"settleSeconds":0},
        "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],\(more)}
-      """,
-      "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
+      """, "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
       "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
     ]
     for (name, text) in files { try DurableFile.write(Array(text.utf8), to: directory.file(name)) }

@@ -108,8 +108,7 @@ import Testing
       let start = text.firstRange(of: "\"login\": {")?.upperBound ?? text.startIndex
       let end = text.firstRange(of: "\"users\":")?.lowerBound ?? text.endIndex
       return text[..<start]
-        + "\"method\": \"accessToken\", \"accessToken\": {\"env\": \"TOKEN\"}}},"
-        + text[end...]
+        + "\"method\": \"accessToken\", \"accessToken\": {\"env\": \"TOKEN\"}}}," + text[end...]
     }
     let error = await #expect(throws: PipelineError.self) {
       do { try await run(world, variables: ["TOKEN": token]) } catch {

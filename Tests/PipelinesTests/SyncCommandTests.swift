@@ -66,11 +66,9 @@ import Testing
     #expect(states.last?["status"] == "DONE")
     #expect(states.last?["progress"] == 100)
     for name in [
-      "syncId", "type", "name", "target", "options", "soupName", "status", "progress",
-      "totalSize", "maxTimeStamp", "startTime", "endTime", "error",
-    ] {
-      #expect(states.allSatisfy { $0[name] != nil }, "\(name)")
-    }
+      "syncId", "type", "name", "target", "options", "soupName", "status", "progress", "totalSize",
+      "maxTimeStamp", "startTime", "endTime", "error",
+    ] { #expect(states.allSatisfy { $0[name] != nil }, "\(name)") }
     let summary = try outcome.summary()
     #expect(summary["type"] == "summary")
     #expect(summary["status"] == 0)
@@ -194,9 +192,7 @@ import Testing
     let scene = try SyncScene()
     let (org, admin) = (scene.world.org, try scene.world.user("admin"))
     let ada = try scene.world.user("ada")
-    for number in 0..<20 {
-      _ = org.create("Account", ["Name": .string("more \(number)")], as: ada)
-    }
+    for number in 0..<20 { _ = org.create("Account", ["Name": .string("more \(number)")], as: ada) }
     try scene.prime("accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     for id in ids[0..<12] { _ = org.delete(nil, id: id, as: admin) }

@@ -39,10 +39,7 @@ import Testing
         ["sync", "run", "--store", scene.store, "--all", "--name", "sync1"] + SyncScene.login,
         "exclude"
       ),
-      (
-        ["sync", "run", "--store", scene.store + "x", "--all"] + SyncScene.login,
-        "--store-config"
-      ),
+      (["sync", "run", "--store", scene.store + "x", "--all"] + SyncScene.login, "--store-config"),
       (
         ["sync", "run", "--store", scene.store, "--all", "--token-env", "T"] + SyncScene.login,
         "more than one login"

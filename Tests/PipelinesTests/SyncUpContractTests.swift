@@ -166,8 +166,7 @@ struct UpScene: Sendable, CustomStringConvertible {
     case .family: (2, 1)
     case .mixed: (2, 2)
     case .deletedOnServer: (0, 0)
-    default:
-      (situation.writes.count { $0 != .delete }, situation.writes.count { $0 != .delete })
+    default: (situation.writes.count { $0 != .delete }, situation.writes.count { $0 != .delete })
     }
   }
 
@@ -322,8 +321,7 @@ final class UpWorld {
     for (place, write) in scene.situation.writes.enumerated() {
       let isContact = scene.situation == .mixed && place == 3
       switch write {
-      case .update:
-        try device.edit(soup, id: rest.removeFirst(), ["Phone": phone], now: now)
+      case .update: try device.edit(soup, id: rest.removeFirst(), ["Phone": phone], now: now)
       case .delete: try device.delete(soup, id: rest.removeFirst(), now: now)
       case .create: try create(isContact ? "Contact" : "Account", place, in: soup, [:])
       case .upsert:
@@ -335,8 +333,7 @@ final class UpWorld {
       switch scene.situation {
       case .conflict:
         #expect(world.org.update("Account", id: id, ["Phone": "2"], as: admin).errors.isEmpty)
-      case .deletedOnServer:
-        #expect(world.org.delete("Account", id: id, as: admin).errors.isEmpty)
+      case .deletedOnServer: #expect(world.org.delete("Account", id: id, as: admin).errors.isEmpty)
       default: break
       }
     }

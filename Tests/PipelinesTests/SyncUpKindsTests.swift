@@ -137,7 +137,6 @@ import Testing
     #expect(
       try world.record("Account", parent)["Phone"] == (contested == "parent" ? "office" : .null))
     #expect(
-      try world.record("Contact", child)["LastName"]
-        == (contested == "child" ? "Office" : "Child"))
+      try world.record("Contact", child)["LastName"] == (contested == "child" ? "Office" : "Child"))
   }
 }

@@ -26,8 +26,7 @@ import Testing
   private func made() async throws -> (id: String, run: String) {
     let phone = try await scene.phone()
     try phone.create(
-      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1",
-      now: scene.world.org.now())
+      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: scene.world.org.now())
     let run = try await scene.night(phone)
     #expect(run.verdicts == [.created: 1])
     return (try scene.id(of: "Account", where: "Name", is: "Quay"), run.run)

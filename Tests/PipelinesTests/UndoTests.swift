@@ -229,8 +229,7 @@ import Testing
       return try await scene.night(phone, as: name + ".sqlite")
     }
     try phone.create(
-      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1",
-      now: scene.world.org.now())
+      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: scene.world.org.now())
     let sent = try await save("first", phone: "1")
     #expect(sent.verdicts == [.created: 1, .updated: 1])
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])

@@ -27,8 +27,7 @@ final class World: Sendable {
   ///
   /// `change` alters the text of the pipeline file before it is read.
   convenience init(
-    file: String = World.repository + "/pipelines/demo.json",
-    change: (String) -> String = { $0 },
+    file: String = World.repository + "/pipelines/demo.json", change: (String) -> String = { $0 },
     server options: (inout OrgServer.Options) -> Void = { _ in }
   ) throws {
     let directory = TemporaryDirectory("world")

@@ -119,8 +119,7 @@ struct CascadeTests {
     try handBack(day.account("local_1", ["Name": "New"]), phone: 1, 1)
     #expect(day.verdicts(try await day.run()) == "created 1")
     let made = try #require(try day.details().first?.recordID)
-    try handBack(
-      day.contact("local_2", ["LastName": "New", "AccountId": "local_1"]), phone: 1, 2)
+    try handBack(day.contact("local_2", ["LastName": "New", "AccountId": "local_1"]), phone: 1, 2)
     try handBack(try day.edited(account: made, [:], deleted: true), phone: 2, 1)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(try isThere("Account", made))

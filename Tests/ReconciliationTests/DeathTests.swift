@@ -24,8 +24,7 @@ struct DeathTests {
       try day.edited(account: ids[1], [:], deleted: true), conflict,
       day.account("local_p", ["Name": "Parent"]),
       day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
-      day.contact("local_t", ["LastName": "Twin"]),
-      day.contact("local_u", ["LastName": "Twin"]),
+      day.contact("local_t", ["LastName": "Twin"]), day.contact("local_u", ["LastName": "Twin"]),
       day.account("local_f", ["Phone": "no name"]),
     ])
     try day.handBack([try day.edited(account: ids[3], ["Phone": "ben"])], user: day.ben)
@@ -50,9 +49,7 @@ struct DeathTests {
         var text = text
         for pattern in [
           #"[0-9a-zA-Z]{15}AAA"#, #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+0000|Z)"#,
-        ] {
-          text = text.replacingOccurrences(of: pattern, with: "*", options: .regularExpression)
-        }
+        ] { text = text.replacingOccurrences(of: pattern, with: "*", options: .regularExpression) }
         return text.split(separator: "\n").sorted().joined(separator: "\n")
       }
       return End(org: masked(org), report: masked(report))

@@ -94,8 +94,7 @@ struct DecidedEditTests {
       "an unlisted field that holds it already",
       unlisted(.device, .update, server("device"), shown: [:]), .notInFieldList),
     Case("the org's value of an unlisted field", unlisted(.server), .discarded),
-    Case(
-      "a value for an unlisted field", unlisted(.set(["A": "x"], rest: .server)), .conflict),
+    Case("a value for an unlisted field", unlisted(.set(["A": "x"], rest: .server)), .conflict),
     Case(
       "a value, and for the rest the device's, which is unlisted",
       unlisted(.set(["B": "x"], rest: .device)), .conflict),
@@ -104,8 +103,7 @@ struct DecidedEditTests {
       unlisted(.set(["B": "x"], rest: .server)), sends: ["B"]),
     Case(
       "a deleted record whose edited field is unlisted",
-      unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer),
-      .deletedOnServer),
+      unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer), .deletedOnServer),
     Case(
       "a value in a new record for an unlisted field",
       unlisted(.set(["A": "x"], rest: .device), .create, shown: [:], verdict: .failed), .failed),
@@ -121,8 +119,7 @@ struct DecidedEditTests {
       "an empty value, entered where the org's is empty",
       facts(.set(["A": .null], rest: .server), .update, server(.null), shown: ["A": .null]),
       .alreadyInOrg),
-    Case(
-      "a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyInOrg),
+    Case("a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyInOrg),
     Case(
       "a value over one that moved and was not shown",
       facts(.set(["B": "x"], rest: .server), .update, moved), .conflict),
@@ -158,8 +155,7 @@ struct DecidedEditTests {
       sends: ["A", "B"]),
     Case(
       "what the org holds by now", facts(.device, .update, server("device"), shown: [:]),
-      .alreadyInOrg),
-    Case("the org's values, as shown", facts(.server), .discarded),
+      .alreadyInOrg), Case("the org's values, as shown", facts(.server), .discarded),
     Case("the org's values, moved", facts(.server, .update, later), .conflict),
     Case(
       "the org's values in a device conflict, changed by the other edit",
@@ -182,8 +178,7 @@ struct DecidedEditTests {
     Case("into a merge survivor that is not visible", merged(nil), .mergedOnServer),
     Case("into another record than was shown", merged(into: "other"), .mergedOnServer),
     Case("into a record that was not shown", merged(shown: [:]), .mergedOnServer),
-    Case(
-      "into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyInOrg),
+    Case("into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyInOrg),
     Case("a record that is hidden since", facts(.device, .update, .hidden), .notVisible),
     Case(
       "a record that cannot be read",
@@ -195,8 +190,7 @@ struct DecidedEditTests {
   @Test(arguments: fieldCases + wholeCases)
   func `a decision is valid for the values that were shown`(_ one: Case) {
     switch ThreeWayRule.step(one.facts) {
-    case .settle(let settlement):
-      #expect(settlement.verdict == one.verdict && one.action == nil)
+    case .settle(let settlement): #expect(settlement.verdict == one.verdict && one.action == nil)
     case .send(let action, let settlement, let date):
       #expect(settlement.verdict == one.verdict && action == one.action)
       #expect(date == (action == .create ? nil : Self.new))

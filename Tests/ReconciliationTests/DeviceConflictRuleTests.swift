@@ -15,8 +15,7 @@ struct DeviceConflictRuleTests {
 
   private func opponents(
     _ claims: RecordClaim..., policy: ReconcileOptions.DeviceConflicts = .manual,
-    date: String? = before,
-    issued: Int64? = nil
+    date: String? = before, issued: Int64? = nil
   ) -> [Int64] {
     DeviceConflictRule.opponents(
       of: claim(5), deviceDate: date, issued: issued, claims: claims, policy: policy)

@@ -73,8 +73,7 @@ struct DoubtRulesTests {
 
   @Test func `of two equal creates the one that did not arrive is sent`() async throws {
     try day.handBack([
-      day.account("local_1", ["Name": "Twin"]),
-      day.account("local_2", ["Name": "Twin"]),
+      day.account("local_1", ["Name": "Twin"]), day.account("local_2", ["Name": "Twin"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .interrupt(afterParts: 1, drops: true))
     #expect(day.verdicts(try await day.run()) == "created 2")

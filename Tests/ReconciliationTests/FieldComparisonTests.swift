@@ -126,9 +126,8 @@ struct FieldComparisonTests {
       "Owner": ["Name": "x"], "Kids": ["x"], "_flag": true, "attributes": "x", "Z": "z",
     ]
     let comparison = FieldComparison(
-      device: edited,
-      base: MergeBase(modificationDate: nil, fields: Self.issued, isComplete: true), server: nil,
-      listed: ["A", "B"])
+      device: edited, base: MergeBase(modificationDate: nil, fields: Self.issued, isComplete: true),
+      server: nil, listed: ["A", "B"])
     #expect(comparison.outside.map(\.name) == ["Z"])
   }
 

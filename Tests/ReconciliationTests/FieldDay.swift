@@ -186,8 +186,7 @@ final class FieldDay {
       sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
       stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
       platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
-      handback: handback,
-      arrived: Int64(returns), issued: issued,
+      handback: handback, arrived: Int64(returns), issued: issued,
       soupTotals: [
         SoupKey(store: Self.store, soup: "accounts"): 40,
         SoupKey(store: Self.store, soup: "contacts"): 40,

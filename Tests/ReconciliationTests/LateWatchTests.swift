@@ -73,8 +73,7 @@ struct LateWatchTests {
     day.options.unansweredWaitSeconds = 900
     day.options.conditionalUpdates = false
     day.rules.append(
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
+      FieldDay.rule("visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
   }
 
   private func kind(_ verb: Verb) -> RequestKind {
@@ -169,8 +168,7 @@ struct LateWatchTests {
       var later = try edit.changed(["Phone": "2", "Department": "Poetry", "Notes__c": "2"])
       if one.way == .replaced, let id { later = try self.edit(later, at: id) }
       try day.handBack([later], handback: 2)
-    case .undone:
-      try day.state.undo([1], of: try lastRun(), by: "grace")
+    case .undone: try day.state.undo([1], of: try lastRun(), by: "grace")
     case .takenBack: try day.handBack([], handback: 2)
     }
     if isMeanwhile { day.server.deliverHeld() }
@@ -465,7 +463,6 @@ struct LateWatchTests {
     #expect(try day.record("Site_Visit__c", other)["Name"]?.string == "Device")
     if isChanged { try changeLater("Site_Visit__c", other, ["Name": "Office"]) }
     try await night()
-    try await expectOpen(
-      "duplicate created", "arrived late", "another user had created \(other)")
+    try await expectOpen("duplicate created", "arrived late", "another user had created \(other)")
   }
 }

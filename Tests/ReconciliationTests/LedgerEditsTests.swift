@@ -43,9 +43,7 @@ struct LedgerEditsTests {
     let state = fixture.state
     _ = try state.record(
       return: returned("a"),
-      edits: [
-        F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new"),
-      ])
+      edits: [F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new")])
     #expect(try state.isAlone(edit(state, 1)))
     #expect(try state.isAlone(edit(state, 2)))
     var remade = try edit(state, 2)

@@ -17,8 +17,7 @@ struct LoaderTablesTests {
     let day = try FieldDay()
     try day.handBack([
       day.account(
-        "local_1",
-        ["Name": "Made", "Phone": "1", "Website": "https://not.listed.example.com"]),
+        "local_1", ["Name": "Made", "Phone": "1", "Website": "https://not.listed.example.com"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
       day.account("local_3", ["Phone": "2"]),
     ])

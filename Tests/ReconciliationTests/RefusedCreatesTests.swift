@@ -25,9 +25,7 @@ struct RefusedCreatesTests {
   }
 
   /// The row of the new account with other values, or flags.
-  private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws
-    -> Edit
-  {
+  private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws -> Edit {
     var edit = try family[0].changed(fields, later: 10)
     edit.operation = operation
     return edit

@@ -134,8 +134,7 @@ struct ReportPageTests {
     let link = try await browser.run("document.querySelector('#list .where a').href").string ?? ""
     #expect(link.hasPrefix("https://example.my.salesforce.com/001"))
     #expect(
-      try await browser.text("#list .decide code").hasPrefix(
-        "attache decide \(model.called) "))
+      try await browser.text("#list .decide code").hasPrefix("attache decide \(model.called) "))
     try await browser.click("#list .decide button")
     #expect(try await browser.text("#list .decide button") == "Copied")
     #expect(try await browser.errors() == [])
@@ -287,9 +286,8 @@ extension ReportTotals {
     add(
       Count(
         edits: 1, verdict: edit.verdict, subject: edit.verdict.isSettled ? nil : edit.subject,
-        username: edit.username,
-        soup: SoupKey(store: edit.store, soup: edit.soup), sobject: edit.sobject,
-        source: edit.source, arrivedAt: edit.arrivedAt,
+        username: edit.username, soup: SoupKey(store: edit.store, soup: edit.soup),
+        sobject: edit.sobject, source: edit.source, arrivedAt: edit.arrivedAt,
         edited: edit.editedAt > 0 ? edit.editedAt...edit.editedAt : nil,
         editsWithTime: edit.editedAt > 0 ? 1 : 0, decision: edit.detail.decision))
   }
@@ -303,8 +301,6 @@ extension ReportEdits {
     let known = Dictionary(uniqueKeysWithValues: edits.map { ($0.number, $0) })
     self.init(
       rows: edits.map { Row(number: $0.number, run: 1, verdict: $0.verdict) }, totals: totals
-    ) { rows, _, body in
-      for row in rows { if let edit = known[row.number] { try body(edit) } }
-    }
+    ) { rows, _, body in for row in rows { if let edit = known[row.number] { try body(edit) } } }
   }
 }

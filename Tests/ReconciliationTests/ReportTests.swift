@@ -38,9 +38,7 @@ struct ReportTests {
   /// The unchanged files of a format.
   private static func files(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
-  ) throws -> [String] {
-    try format.files.map { try text(format, model, options, file: $0) }
-  }
+  ) throws -> [String] { try format.files.map { try text(format, model, options, file: $0) } }
 
   private static func model(_ day: FieldDay) throws -> ReportModel {
     let run = try #require(try day.state.runs(limit: 1).first)
@@ -208,8 +206,7 @@ struct ReportTests {
     #expect(table.contains(",Account,Customer,\(id),Acme <b>Bold</b>,"))
     #expect(
       model.names.label("Service_Visit__c") == "Service Visit"
-        && model.names.label("WorkOrder") == "Work Order"
-    )
+        && model.names.label("WorkOrder") == "Work Order")
   }
 
   @Test func `the user who changed a record is named once a run has the name`() async throws {
@@ -235,8 +232,7 @@ struct ReportTests {
     try day.state.note(
       .changesHeld, "x",
       [
-        "username": "ada@example.com",
-        "reason": "more changes than reconcile.maxChanges allows",
+        "username": "ada@example.com", "reason": "more changes than reconcile.maxChanges allows",
         "fix": "this sends them: attache reconcile demo --confirm 0123456789abcdef",
       ], run: run.id)
     let page = try Self.text(HTMLReport.self, try Self.model(day))

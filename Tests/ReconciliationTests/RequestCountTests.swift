@@ -26,9 +26,7 @@ struct RequestCountTests {
       let ids = try day.org.transaction {
         try (0..<count).map { number in
           try #require(
-            day.org.create(
-              "Account", ["Name": .string("a\(number)"), "Phone": "1"], as: user
-            ).id)
+            day.org.create("Account", ["Name": .string("a\(number)"), "Phone": "1"], as: user).id)
         }
       }
       let edits = try ids.map { try day.edited(account: $0, ["Phone": "2"]) }

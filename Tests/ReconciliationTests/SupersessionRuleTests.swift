@@ -22,9 +22,8 @@ struct SupersessionRuleTests {
       versions: [
         KnownEdit(
           editID: 7,
-          sightings: [
-            Self.sighting(known.handback, known.date, known.content, lineage: lineage)
-          ], value: known.content, standing: standing)
+          sightings: [Self.sighting(known.handback, known.date, known.content, lineage: lineage)],
+          value: known.content, standing: standing)
       ])
   }
 

@@ -22,9 +22,7 @@ struct UndoReferencesTests {
     }
     for (number, user) in users.enumerated() {
       try day.handBack(
-        [
-          day.contact("local_\(number)", ["LastName": .string("New \(number)")])
-        ], user: user)
+        [day.contact("local_\(number)", ["LastName": .string("New \(number)")])], user: user)
     }
     #expect(day.verdicts(try await day.run()) == "created 20")
     try undoLast(day)
@@ -64,9 +62,7 @@ struct UndoReferencesTests {
   private func circle(_ makers: [OrgUser], of day: FieldDay) async throws {
     for (number, user) in makers.enumerated() {
       try day.handBack(
-        [
-          day.account("local_\(number)", ["Name": .string("Ring \(number)")])
-        ], user: user)
+        [day.account("local_\(number)", ["Name": .string("Ring \(number)")])], user: user)
     }
     let admin = day.admin
     let owners = makers.map(\.username)

@@ -98,8 +98,7 @@ struct UndoRuleTests {
   ) -> UndoRule.Step {
     let change = EditChange(
       edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
-    var facts = UndoRule.Facts(
-      change: change, server: .deleted, instance: "https://org.example")
+    var facts = UndoRule.Facts(change: change, server: .deleted, instance: "https://org.example")
     facts.bin = bin
     facts.isUndeletable = isUndeletable
     facts.deletion = until.flatMap { Dates.milliseconds(iso8601: $0) }.map {

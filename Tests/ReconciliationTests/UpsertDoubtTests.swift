@@ -31,10 +31,9 @@ struct UpsertDoubtTests {
       [
         (true, Answer.given, Office.nothing), (false, .given, .nothing),
         (false, .arrived, .nothing), (false, .arrived, .changes), (false, .arrived, .deletes),
-        (true, .arrived, .nothing), (true, .arrived, .changes),
-        (false, .lost, .nothing), (true, .lost, .nothing), (true, .lost, .deletes),
-        (false, .lost, .makes), (false, .lost, .makesSame),
-        (true, .given, .changesLast), (true, .lost, .changesLast),
+        (true, .arrived, .nothing), (true, .arrived, .changes), (false, .lost, .nothing),
+        (true, .lost, .nothing), (true, .lost, .deletes), (false, .lost, .makes),
+        (false, .lost, .makesSame), (true, .given, .changesLast), (true, .lost, .changesLast),
       ].map { Row(mode: mode, stood: $0.0, answer: $0.1, office: $0.2) }
     }
 

@@ -132,9 +132,7 @@ import Testing
               trouble.withLock { $0.append("no answer") }
             }
             other.close()
-          } catch {
-            trouble.withLock { $0.append("\(error)") }
-          }
+          } catch { trouble.withLock { $0.append("\(error)") } }
         }
       }
       for other in others { other.start() }

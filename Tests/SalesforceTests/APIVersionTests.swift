@@ -10,9 +10,7 @@ import Testing
   ) -> String {
     do {
       return try APIVersion.choose(asked: asked, from: versions, for: features).description
-    } catch {
-      return "\(error.kind): \(error.message)"
-    }
+    } catch { return "\(error.kind): \(error.message)" }
   }
 
   @Test func `the newest common version is used unless one is specified`() {

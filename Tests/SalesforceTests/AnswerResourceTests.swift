@@ -75,9 +75,8 @@ import Testing
   }
 
   @Test func `an org without such a layout returns not found`() async throws {
-    let session = try await answering(
-      404, #"[{"errorCode":"NOT_FOUND","message":"no layout"}]"#
-    ).session()
+    let session = try await answering(404, #"[{"errorCode":"NOT_FOUND","message":"no layout"}]"#)
+      .session()
     let error = await #expect(throws: OrgError.self) { try await session.layout("Account") }
     #expect(error?.kind == .notFound)
   }

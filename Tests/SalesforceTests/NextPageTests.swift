@@ -44,9 +44,7 @@ import Testing
       let isOld = request.headers["Authorization"] == "Bearer token-1"
       if request.path.hasSuffix("-3") {
         defer { continuation.finish() }
-        if isOld {
-          return .json(401, #"[{"errorCode":"INVALID_SESSION_ID","message":"expired"}]"#)
-        }
+        if isOld { return .json(401, #"[{"errorCode":"INVALID_SESSION_ID","message":"expired"}]"#) }
         return .json(200, #"{"totalSize":2,"done":true,"records":[{"Id":"2"}]}"#)
       }
       if request.path.hasSuffix("/limits") {

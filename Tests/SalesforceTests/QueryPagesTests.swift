@@ -107,8 +107,7 @@ private let ids = (0..<20).map { "\($0)" }
   }
 
   static let bad: [(String, String)] = [
-    ("no done", #"{"totalSize":1,"records":[{}]}"#),
-    ("no total", #"{"done":true,"records":[{}]}"#),
+    ("no done", #"{"totalSize":1,"records":[{}]}"#), ("no total", #"{"done":true,"records":[{}]}"#),
     ("no records", #"{"totalSize":"x","done":true}"#),
     ("no next", #"{"totalSize":9,"done":false,"records":[{}]}"#),
     (
@@ -126,8 +125,7 @@ private let ids = (0..<20).map { "\($0)" }
     ("too few", #"{"totalSize":9,"done":true,"records":[{}]}"#),
     ("too many", #"{"totalSize":0,"done":true,"records":[{}]}"#),
     ("an array", #"[{"totalSize":0,"done":true,"records":[]}]"#),
-    ("cut", #"{"totalSize":1,"done":true,"records":[{}]"#),
-    ("nothing", ""),
+    ("cut", #"{"totalSize":1,"done":true,"records":[{}]"#), ("nothing", ""),
   ]
 
   @Test(arguments: bad)

@@ -31,8 +31,7 @@ final class ScriptedOrg: Sendable {
       guard let self else { return ServerResponse(status: 500) }
       self.requests.withLock { $0.append(request) }
       switch request.path {
-      case "/services/oauth2/token":
-        return token(request) ?? self.grant()
+      case "/services/oauth2/token": return token(request) ?? self.grant()
       case "/services/data":
         return .json(200, #"[{"version":"65.0"},{"version":"66.0"},{"version":"67.0"}]"#)
       default:
@@ -85,9 +84,8 @@ final class ScriptedOrg: Sendable {
 
   /// A client of this org that never pauses.
   func org(
-    _ credentials: Credentials? = nil, budget: APIBudget = APIBudget(),
-    pause: RetryPause = .none, concurrency: Int = 8,
-    events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
+    _ credentials: Credentials? = nil, budget: APIBudget = APIBudget(), pause: RetryPause = .none,
+    concurrency: Int = 8, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws -> Org {
     try Org(
       url: url, credentials: credentials ?? .clientCredentials(clientID: "app", secret: "s3cret"),

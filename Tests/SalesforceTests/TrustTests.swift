@@ -37,9 +37,7 @@ import Testing
         caFile: caFile, concurrency: 1, pause: .none)
       _ = try await org.session()
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   @Test func `an untrusted certificate is not reported as a rejected login`() async throws {

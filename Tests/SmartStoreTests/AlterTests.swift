@@ -72,9 +72,7 @@ enum Altering {
   func `a new index is filled on request`(_ platform: Platform, _ reIndexData: Bool) throws {
     let test = try make(
       platform,
-      [
-        IndexSpec(path: "lastName", type: .string), IndexSpec(path: "address.city", type: .string),
-      ])
+      [IndexSpec(path: "lastName", type: .string), IndexSpec(path: "address.city", type: .string)])
     let before = try test.rows("SELECT id, soup, created, lastModified FROM TABLE_1")
     test.now += 1000
     let specs = [
@@ -102,9 +100,7 @@ enum Altering {
     }
     let test = try make(
       platform, specs(.string),
-      [
-        #"{"name":"San Francisco","population":825863}"#, #"{"name":"Paris","population":2234105}"#,
-      ])
+      [#"{"name":"San Francisco","population":825863}"#, #"{"name":"Paris","population":2234105}"#])
     let query = QuerySpec(
       soupName: "s", .all, selectPaths: ["name"], orderPath: "population", pageSize: 2)
     #expect(try test.store.query(query) == [#"["Paris"]"#, #"["San Francisco"]"#])

@@ -54,8 +54,7 @@ func changes(
     #""Name":1.0e25,"Amount":true,"Count":false,"Active":5,"Owner":{"Name":{"a":"b/c"}}"#,
     #""Name":["x",2.0],"Amount":{"a":1},"Count":9223372036854775808,"Active":-0.00001"#,
     #""Lines":{"records":[{"Name":"one"},{"Other":1},{"Name":"two"}]},"Amount":1e400"#,
-    #""Lines":[{"records":[{"Name":1}]},{"records":{"Name":2}}],"Count":-9e99"#,
-    "",
+    #""Lines":[{"records":[{"Name":1}]},{"records":{"Name":2}}],"Count":-9e99"#, "",
   ]
 
   @Test(arguments: Platform.allCases)
@@ -134,8 +133,7 @@ func changes(
       [
         page([record(1, #""__local__":true,"_soupEntryId":99,"__last_error__":"x","b" : [1 , 2] "#)]
         )
-      ],
-      into: [test], specs: specs)
+      ], into: [test], specs: specs)
     let element = try test.store.retrieve([1], from: "s")
     #expect(element.first?.hasPrefix(#"{"attributes":{"type":"T"},"Id":"a01","#) == true)
     #expect(element.first?.contains(#""b":[1,2],"__local__":false,"#) == true)
@@ -149,8 +147,7 @@ func changes(
       let pages = [
         page([
           record(1, #""Name":"old""#, date: 1), record(2), record(3, #""Name":"new""#, date: 5),
-        ]),
-        page([record(1, #""Name":"new""#, date: 2), record(3, #""Name":"old""#, date: 4)]),
+        ]), page([record(1, #""Name":"new""#, date: 2), record(3, #""Name":"old""#, date: 4)]),
         page([record(4, #""Name":"old""#, date: 1), record(4, #""Name":"new""#, date: 2)]),
       ]
       let result = try load(mode, pages, into: [test], specs: specs)

@@ -80,9 +80,7 @@ import Testing
       for sql in [
         "select {s:_soup} from {s} where {s:j} > 3", "select count(*), sum({s:n}) from {s}",
         "select {s:t} from {s} where {s:Id} = 'a7'",
-      ] {
-        answers += try store.query(QuerySpec(smartSQL: sql, pageSize: 100))
-      }
+      ] { answers += try store.query(QuerySpec(smartSQL: sql, pageSize: 100)) }
       // The full-text module never runs on an untrusted file.
       let match = QuerySpec(soupName: "s", .match(path: "t", matchKey: "word7"))
       #expect(throws: StoreError.self) { try store.query(match) }
@@ -145,9 +143,7 @@ import Testing
       } catch let error as SQLiteError {
         refused += 1
         #expect(!error.explanation.isEmpty)
-      } catch is JSONError {
-        refused += 1
-      }
+      } catch is JSONError { refused += 1 }
       let middle = ContinuousClock.now
       do throws(StoreError) {
         let found = try StoreCheck(deadlineSeconds: 5).violations(at: path)

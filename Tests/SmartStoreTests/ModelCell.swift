@@ -37,8 +37,7 @@ enum ModelCell {
         return .integer(Int64(literal) ?? truncated(number))
       }
       return Int64(literal).map { .integer($0) } ?? .real(number)
-    case let structure?:
-      return isText || platform == .ios ? .text(structure.text) : .null
+    case let structure?: return isText || platform == .ios ? .text(structure.text) : .null
     }
   }
 

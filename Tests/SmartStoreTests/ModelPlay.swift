@@ -16,9 +16,7 @@ struct ModelSoup {
   var stale: [String: [Int64: SQLiteValue]] = [:]
 }
 
-struct ModelMismatch: Error, CustomStringConvertible {
-  let description: String
-}
+struct ModelMismatch: Error, CustomStringConvertible { let description: String }
 
 /// A random play on a store and its model.
 struct ModelPlay {
@@ -238,9 +236,7 @@ struct ModelPlay {
     for spec in new where spec.type != .json1 {
       let before = old.specs.first { $0.path == spec.path }
       if reIndexData, before != spec { continue }
-      let isCopied =
-        before.map { sqlType($0.type) == sqlType(spec.type) }
-        ?? false
+      let isCopied = before.map { sqlType($0.type) == sqlType(spec.type) } ?? false
       for id in old.elements.keys {
         if isCopied, let before {
           // A copy keeps stale values, and conversions of the old type.

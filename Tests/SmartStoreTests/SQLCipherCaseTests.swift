@@ -93,8 +93,7 @@ struct SQLCipherSettingsTests {
     // If one setting differs, the file is not readable as a database.
     for other in [
       "PRAGMA kdf_iter = 256000", "PRAGMA cipher_page_size = 1024", "PRAGMA cipher_use_hmac = OFF",
-      "PRAGMA cipher_hmac_algorithm = HMAC_SHA1",
-      "PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1",
+      "PRAGMA cipher_hmac_algorithm = HMAC_SHA1", "PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1",
     ] {
       #expect(throws: ForeignSQLCipher.ForeignFailure.self, "\(other)") {
         try ForeignSQLCipher.run(

@@ -138,8 +138,7 @@ import Testing
       message("select {nobody:x} from {employees}")
         == #"Smart SQL: {nobody:x} at character 8: unknown soup "nobody""#)
     #expect(
-      message("select {employees:a:b}")
-        == "Smart SQL: {employees:a:b} at character 8: "
+      message("select {employees:a:b}") == "Smart SQL: {employees:a:b} at character 8: "
         + "invalid soup/path reference, write {soup:path}")
   }
 
@@ -167,9 +166,8 @@ import Testing
           + "order by 1") == [#"["Geyer"]"#, #"["Haas"]"#, #"["Stern"]"#])
     #expect(
       try rows(
-        platform,
-        "select {employees:lastName} from {employees} where {employees:managerId} is null")
-        == [#"["Haas"]"#])
+        platform, "select {employees:lastName} from {employees} where {employees:managerId} is null"
+      ) == [#"["Haas"]"#])
     // SDK: testSmartQueryUsingWhereArgs
     #expect(
       try rows(

@@ -56,8 +56,7 @@ final class TestStore {
     let expected = [
       "CREATE TABLE TABLE_2 (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, created INTEGER, "
         + "lastModified INTEGER, TABLE_2_0 TEXT , TABLE_2_1 INTEGER , TABLE_2_3 REAL , "
-        + "TABLE_2_4 TEXT )",
-      "CREATE VIRTUAL TABLE TABLE_2_fts USING fts5(TABLE_2_4)",
+        + "TABLE_2_4 TEXT )", "CREATE VIRTUAL TABLE TABLE_2_fts USING fts5(TABLE_2_4)",
       "CREATE TABLE 'TABLE_2_fts_data'(id INTEGER PRIMARY KEY, block BLOB)",
       "CREATE TABLE 'TABLE_2_fts_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
       "CREATE TABLE 'TABLE_2_fts_content'(id INTEGER PRIMARY KEY, c0)",

@@ -75,9 +75,7 @@ import Testing
     for (soup, date) in [
       ("a", "2024-02-01"), ("b", "2024-01-01"), ("a", "2024-01-01"), ("b", "2024-02-01"),
       ("b", nil),
-    ] {
-      try writer.append(IssuedRecord(soup: soup, id: "1", modified: date, fields: []))
-    }
+    ] { try writer.append(IssuedRecord(soup: soup, id: "1", modified: date, fields: [])) }
     try writer.finish()
     let found = try IssuedRecordReader(path: path).records(id: "1")
     #expect(found.map(\.soup).sorted() == ["a", "b"])
@@ -226,8 +224,7 @@ import Testing
           let id = "001\(1000 + random.below(220))"
           let held = try store.elements(in: soup, where: "Id", is: id)
           switch (held.isEmpty, random.below(3)) {
-          case (false, 0):
-            try store.deleteElements(in: soup, where: "Id", in: [id])
+          case (false, 0): try store.deleteElements(in: soup, where: "Id", in: [id])
           case (false, _):
             var object = try #require(held.first?.object)
             object["Name"] = .string("run \(night)")

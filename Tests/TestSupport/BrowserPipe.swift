@@ -8,9 +8,7 @@ import System
 /// A zero byte ends each message. It blocks; `Browser` runs it on a dedicated thread.
 final class BrowserPipe {
   /// The failure of a call or an event.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Failure: Error, CustomStringConvertible { let description: String }
 
   private let process = Process()
   private let requests = Pipe()

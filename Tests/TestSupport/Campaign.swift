@@ -182,9 +182,7 @@ package struct Campaign<History: RandomHistory>: Sendable {
       return .success(try await history.play())
     } catch let violation as Violation {
       return .failure(violation)
-    } catch {
-      return .failure(Violation("\(error)"))
-    }
+    } catch { return .failure(Violation("\(error)")) }
   }
 
   /// Removes steps as long as the history still fails in the same way.

@@ -115,8 +115,7 @@ enum Prose {
     let parts = text.split(separator: "'", omittingEmptySubsequences: false).enumerated()
     return parts.filter { $0.offset % 2 == 1 && $0.element.contains(" ") }.map {
       String($0.element)
-    }
-    .joined(separator: "\n")
+    }.joined(separator: "\n")
   }
 
   /// The prose in one line of code.

@@ -19,12 +19,10 @@ import Testing
   /// variables bound to them.
   static let holders = [
     "Pipeline": ["pipeline"], "OrgSettings": ["org"], "BudgetSettings": ["apiBudget"],
-    "LoginSettings": ["login"],
-    "UserSelection": ["users"], "StoreSettings": ["store", "stores"], "PrimeSettings": ["prime"],
-    "PackSettings": ["pack"], "Seal": ["seal"], "Sign": ["sign"], "InboxSettings": ["inbox"],
-    "InboxLimits": ["limits"],
-    "ReconcileSettings": ["reconcile"], "ReportSettings": ["report"], "LimitSettings": ["limits"],
-    "KeepSettings": ["keep"],
+    "LoginSettings": ["login"], "UserSelection": ["users"], "StoreSettings": ["store", "stores"],
+    "PrimeSettings": ["prime"], "PackSettings": ["pack"], "Seal": ["seal"], "Sign": ["sign"],
+    "InboxSettings": ["inbox"], "InboxLimits": ["limits"], "ReconcileSettings": ["reconcile"],
+    "ReportSettings": ["report"], "LimitSettings": ["limits"], "KeepSettings": ["keep"],
   ]
 
   /// Settings that only show `attache check` and messages where a value came from.
@@ -49,8 +47,7 @@ import Testing
         if let match = line.firstMatch(of: /^ *package struct (\w+)/) {
           types.append((String(match.1), indentation))
         }
-        guard let type = types.last, holders[type.name] != nil,
-          indentation == type.indentation + 2,
+        guard let type = types.last, holders[type.name] != nil, indentation == type.indentation + 2,
           let match = line.firstMatch(of: /^ *package var (\w+)/), !line.hasSuffix("{"),
           !line.hasSuffix("}")
         else { continue }

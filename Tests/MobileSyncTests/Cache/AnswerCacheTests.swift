@@ -48,10 +48,8 @@ import Testing
     /// Fetches and checks it.
     func check(_ store: ManagedStore, _ platform: Platform, _ mode: FetchMode) async throws {
       switch self {
-      case .layout:
-        try await AnswerCacheTests.check(AnswerCacheTests.layout(store, mode), platform)
-      case .description:
-        try await AnswerCacheTests.check(AnswerCacheTests.metadata(store, mode))
+      case .layout: try await AnswerCacheTests.check(AnswerCacheTests.layout(store, mode), platform)
+      case .description: try await AnswerCacheTests.check(AnswerCacheTests.metadata(store, mode))
       }
     }
   }

@@ -177,8 +177,7 @@ extension HistorySetup {
     let kinds: [SyncUpTarget.Kind: (String, String)] = [
       .batch: (
         "SFBatchSyncUpTarget", "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"
-      ),
-      .single: ("SFSyncUpTarget", "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"),
+      ), .single: ("SFSyncUpTarget", "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"),
     ]
     return SyncUpTarget(
       kind: upKind, createFieldlist: fieldlist, externalIdFieldName: externalID,

@@ -66,8 +66,7 @@ struct EditLog {
       let element = elements[edit.entry]
       let id = (before[edit.entry] ?? element)?.id ?? ""
       let isDone =
-        edit.kind == .delete
-        ? Self.isGone(edit, id, rows, live) : watch.hasSeen(edit.token)
+        edit.kind == .delete ? Self.isGone(edit, id, rows, live) : watch.hasSeen(edit.token)
       if isDone {
         edits[index].end = .inOrg
       } else if element.map({ Self.carries($0, edit, setup) }) ?? false {

@@ -27,8 +27,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var description: String {
     "\(object) by \(isBriefcase ? "briefcase" : "soql") \(downMode.rawValue), up by "
       + "\(upKind.rawValue) of \(upBatch) \(upMode.rawValue), overlap \(overlapSeconds) s, "
-      + "quiet \(quietSeconds) s"
-      + (goesBack ? ", the org's clock goes back once" : "")
+      + "quiet \(quietSeconds) s" + (goesBack ? ", the org's clock goes back once" : "")
   }
 
   static func draw(_ random: inout HistoryRandom) -> HistorySetup {

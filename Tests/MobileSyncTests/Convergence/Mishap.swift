@@ -49,8 +49,7 @@ struct Mishap: Sendable, Hashable, CustomStringConvertible {
       (6, .expireSession), (8, .stop), (10, .kill), (10, .editMeanwhile),
     ]
     switch sync {
-    case .up:
-      kinds += [(12, .changedBetween), (4, .nullEntry), (6, .dropAfter), (4, .truncate)]
+    case .up: kinds += [(12, .changedBetween), (4, .nullEntry), (6, .dropAfter), (4, .truncate)]
     case .down, .ghosts:
       if setup.isBriefcase {
         kinds += [(26, .nullEntry), (30, .ruleError), (4, .changedBetween)]

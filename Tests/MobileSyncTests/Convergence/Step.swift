@@ -4,9 +4,7 @@
 /// omitted and the others remain valid.
 enum Step: Sendable, Hashable, CustomStringConvertible {
   /// The syncs of a device.
-  enum Sync: String, Sendable, Hashable, CaseIterable {
-    case down, up, ghosts
-  }
+  enum Sync: String, Sendable, Hashable, CaseIterable { case down, up, ghosts }
 
   /// The date of a change in the org.
   enum Moment: Sendable, Hashable {

@@ -77,8 +77,7 @@ final class Strike {
     switch mishap.kind {
     case .dropBefore: faults.add(match, nth: nth, times: times, .drop(afterCommit: false))
     case .dropAfter: faults.add(match, nth: nth, times: times, .drop(afterCommit: true))
-    case .truncate:
-      faults.add(match, nth: nth, times: times, .truncate(bytes: mishap.salt % 120))
+    case .truncate: faults.add(match, nth: nth, times: times, .truncate(bytes: mishap.salt % 120))
     case .unavailable:
       faults.add(
         match, nth: nth, times: times,

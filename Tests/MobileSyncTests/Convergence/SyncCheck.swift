@@ -115,8 +115,7 @@ struct SyncCheck {
   ) throws {
     for (entry, element) in elements where after[entry] == nil && !mayGo(element) {
       throw Violation(
-        "\(name) removed element \(entry) (record \(element.id)) in a sync "
-          + sync.rawValue)
+        "\(name) removed element \(entry) (record \(element.id)) in a sync " + sync.rawValue)
     }
   }
 

@@ -19,11 +19,7 @@ struct SyncResult: Sendable {
       do throws(SyncError) {
         try await run.finish()
         return SyncResult(report: report)
-      } catch {
-        return SyncResult(report: report, error: error)
-      }
-    } catch {
-      return SyncResult(report: SyncReport(), error: error)
-    }
+      } catch { return SyncResult(report: report, error: error) }
+    } catch { return SyncResult(report: SyncReport(), error: error) }
   }
 }

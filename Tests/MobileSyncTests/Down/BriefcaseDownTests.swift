@@ -21,9 +21,7 @@ import Testing
 
   static func target(
     _ infos: [BriefcaseObjectInfo] = [accounts, contacts], perRetrieve: Int = 2000
-  ) -> SyncTarget {
-    .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve))
-  }
+  ) -> SyncTarget { .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve)) }
 
   static func start(
     _ store: ManagedStore, _ target: SyncTarget = target(), _ mode: MergeMode = .overwrite

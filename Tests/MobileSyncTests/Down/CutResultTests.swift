@@ -86,8 +86,7 @@ import MobileSync
   private static let cut: [(SyncTarget, late: Int)] = [
     (
       .soql(
-        SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3")),
-      4
+        SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3")), 4
     ),
     (
       .soql(
@@ -156,8 +155,7 @@ import MobileSync
         SoqlTarget(
           query:
             "SELECT \(field), Name FROM Account WHERE Name = 'n' ORDER BY \(field) DESC LIMIT 2",
-          fields: TargetFields(idFieldName: field))),
-      soupName: "numbered")
+          fields: TargetFields(idFieldName: field))), soupName: "numbered")
     try await run.finish()
     try store.org.make("Account", ["Name": "n", field: .number("3")])
     let report = try await store.manager.reSync(id: run.syncID).finish()

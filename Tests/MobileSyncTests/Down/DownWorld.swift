@@ -17,8 +17,7 @@ enum DownKind: String, CaseIterable, Sendable {
     let list = fields.joined(separator: ", ")
     let filter = "Name LIKE 'Acme%'"
     switch self {
-    case .soql:
-      return .soql(SoqlTarget(query: "SELECT Id, \(list) FROM Account WHERE \(filter)"))
+    case .soql: return .soql(SoqlTarget(query: "SELECT Id, \(list) FROM Account WHERE \(filter)"))
     case .sosl:
       return .sosl(
         SoslTarget(
@@ -93,9 +92,7 @@ struct AcmeTarget: CustomSyncDownTarget {
 }
 
 /// The destination of a sync down.
-enum DownSink: String, CaseIterable, Sendable {
-  case store, snapshot
-}
+enum DownSink: String, CaseIterable, Sendable { case store, snapshot }
 
 /// One kind of sync down, run repeatedly into one kind of sink.
 final class DownWorld {
@@ -107,8 +104,7 @@ final class DownWorld {
   init(
     _ kind: DownKind, _ sink: DownSink, _ mode: MergeMode = .overwrite,
     settings: SyncSettings = SyncSettings(overlapSeconds: 0), target: SyncTarget? = nil,
-    org known: SyncedOrg? = nil, _ platform: Platform = .ios,
-    as user: String = "admin@example.com"
+    org known: SyncedOrg? = nil, _ platform: Platform = .ios, as user: String = "admin@example.com"
   ) async throws {
     let syncs = try kind.syncs(mode, target)
     names = syncs.map(\.syncName)
@@ -198,9 +194,7 @@ final class DownWorld {
   /// The elements of each store, without the time of writing.
   func texts() async throws -> [[String]] {
     let all: [[JSONValue]] =
-      if let snapshot {
-        try Platform.allCases.map { try snapshot.elements("accounts", $0) }
-      } else {
+      if let snapshot { try Platform.allCases.map { try snapshot.elements("accounts", $0) } } else {
         [try await store?.elements() ?? []]
       }
     return all.map { elements in

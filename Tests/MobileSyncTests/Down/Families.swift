@@ -17,8 +17,7 @@ extension SyncedOrg {
           "Account", ["Name": .string("Account \(place)"), "Description": "server"])
         let children = try (0..<children).map { child in
           try make(
-            "Contact",
-            ["LastName": .string("Contact \(place).\(child)"), "AccountId": .string(id)])
+            "Contact", ["LastName": .string("Contact \(place).\(child)"), "AccountId": .string(id)])
         }
         return Family(id: id, children: children)
       }

@@ -189,8 +189,7 @@ import Testing
     let body: JSONValue = ["totalSize": 4, "done": true, "records": .array(accounts)]
     store.org.server.faults.add(
       .kind(.query),
-      .respond(
-        .init(status: 200, headers: ["Content-Type": "application/json"], body: body.bytes)))
+      .respond(.init(status: 200, headers: ["Content-Type": "application/json"], body: body.bytes)))
     var target = ParentChildrenTarget.accounts()
     target.family = .accounts(dates: (parentField, childField))
     #expect(try await store.syncFamilies(target).lastState.maxTimeStamp == stamps[expected])

@@ -31,8 +31,7 @@ import Testing
 
   @Test(
     arguments: [Platform.ios, .android],
-    [["Id", "__local__", "__sync_id__"], ["Id"], ["__local__"]]
-  )
+    [["Id", "__local__", "__sync_id__"], ["Id"], ["__local__"]])
   func `looking up few suspects finds the same as reading everything`(
     _ platform: Platform, _ indexes: [String]
   ) throws {

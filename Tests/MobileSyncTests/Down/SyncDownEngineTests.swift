@@ -396,9 +396,7 @@ private final class FailingSink: RecordSink {
     func isClean(_ told: [RemoteIDs]?) async throws -> Bool {
       let pages = ScriptedPages()
       pages.remoteIDs = told
-      return try await run(
-        ScriptedTarget([pages]), context(), ghosts: .listed, cold: true
-      ).isClean
+      return try await run(ScriptedTarget([pages]), context(), ghosts: .listed, cold: true).isClean
     }
     #expect(try await isClean(nil))
     #expect(try await isClean([remote([1])]))

@@ -22,8 +22,7 @@ final class ManagedStore {
   init(
     _ platform: Platform = .ios, org: SyncedOrg? = nil, as username: String = "admin@example.com",
     settings: SyncSettings = SyncSettings(overlapSeconds: 0),
-    customTargets: CustomTargets = CustomTargets(),
-    adjust: (Store) throws -> Void = { _ in }
+    customTargets: CustomTargets = CustomTargets(), adjust: (Store) throws -> Void = { _ in }
   ) async throws {
     let org = try org ?? SyncedOrg()
     self.org = org
@@ -65,9 +64,7 @@ final class ManagedStore {
     let client = try org.client(username)
     return try await SyncManager(
       store: Store(opening: path), settings: settings, customTargets: customTargets
-    ) {
-      () async throws(Salesforce.OrgError) in try await client.session()
-    }
+    ) { () async throws(Salesforce.OrgError) in try await client.session() }
   }
 
   /// A store with the soups of the SDK's tests.
@@ -77,16 +74,14 @@ final class ManagedStore {
       accounts,
       indexSpecs: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .string),
-        IndexSpec(path: "Description", type: .string),
-        IndexSpec(path: "__local__", type: .string),
+        IndexSpec(path: "Description", type: .string), IndexSpec(path: "__local__", type: .string),
         IndexSpec(path: "__sync_id__", type: .integer),
       ])
     try store.registerSoup(
       contacts,
       indexSpecs: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "LastName", type: .string),
-        IndexSpec(path: "__local__", type: .string),
-        IndexSpec(path: "__sync_id__", type: .integer),
+        IndexSpec(path: "__local__", type: .string), IndexSpec(path: "__sync_id__", type: .integer),
         IndexSpec(path: "AccountId", type: .string),
       ])
     return store
@@ -98,14 +93,12 @@ final class ManagedStore {
   @discardableResult
   func down(_ ids: [String]?, _ mode: MergeMode = .overwrite) async throws -> SyncReport {
     try await manager.syncDown(
-      target: .soql(.accounts(ids)), options: SyncOptions(mergeMode: mode),
-      soupName: Self.accounts
+      target: .soql(.accounts(ids)), options: SyncOptions(mergeMode: mode), soupName: Self.accounts
     ).finish()
   }
 
   func edit(
-    _ ids: [String], of soup: String = accounts,
-    _ change: @Sendable (inout JSONObject) -> Void
+    _ ids: [String], of soup: String = accounts, _ change: @Sendable (inout JSONObject) -> Void
   ) async throws {
     try await manager.withStore { store in
       try store.transaction {

@@ -12,9 +12,7 @@ import Testing
   init() async throws { app = try await App() }
 
   /// Which store of an app is synced.
-  enum Place: String, CaseIterable, Sendable {
-    case user, global, globalNamed
-  }
+  enum Place: String, CaseIterable, Sendable { case user, global, globalNamed }
 
   /// An app with its stores, and an org with three accounts.
   final class App {
@@ -171,8 +169,7 @@ import Testing
     let id = try await app.down(name: "down")
     func status() async throws -> SyncState? {
       isNamed
-        ? try await app.manager.syncStatus(named: "down")
-        : try await app.manager.syncStatus(id: id)
+        ? try await app.manager.syncStatus(named: "down") : try await app.manager.syncStatus(id: id)
     }
     let state = try #require(try await status())
     #expect(state.id == id && state.type == .syncDown)

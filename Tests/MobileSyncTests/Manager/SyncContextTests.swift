@@ -26,9 +26,7 @@ import Testing
       do throws(SyncError) {
         try context.giveUp(on: error, "it could not be asked")
         return false
-      } catch {
-        return true
-      }
+      } catch { return true }
     }
     let error = SyncError(OrgError(kind, message: "m", request: "GET /"))
     #expect(giveUp(error) == ends)

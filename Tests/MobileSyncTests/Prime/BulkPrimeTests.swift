@@ -253,8 +253,7 @@ import Testing
     page,
   ]
   private static let page = Faults.Action.respond(
-    ServerResponse(
-      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
+    ServerResponse(status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
 
   @Test(arguments: [LocalOrg.RequestKind.bulkCreate, .bulkRead], losses)
   func `an org that creates no job for the user is read by pages, with a warning`(

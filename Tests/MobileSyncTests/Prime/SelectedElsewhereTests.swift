@@ -21,8 +21,7 @@ import Testing
   private static let refresh = SyncDefinition(
     syncName: "refresh", syncType: .syncDown, soupName: "contacts",
     target: .refresh(
-      RefreshTarget(
-        sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
+      RefreshTarget(sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
     options: SyncOptions(mergeMode: .overwrite))
 
   /// A soup of contacts, with or without an index on the sync's ID.

@@ -20,9 +20,8 @@ import Testing
       ParentChildrenTarget(
         family: ParentChildrenFamily(
           parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail),
-        parentFieldlist: ["Name"], childrenFieldlist: ["LastName"],
-        parentSoqlFilter: filter))
+          relationshipType: .masterDetail), parentFieldlist: ["Name"],
+        childrenFieldlist: ["LastName"], parentSoqlFilter: filter))
     return Snapshot(
       org, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
       syncs: [

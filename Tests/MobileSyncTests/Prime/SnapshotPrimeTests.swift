@@ -16,8 +16,7 @@ import Testing
     for user in users {
       let token = try #require(org.org.user(named: user))
       let readable = try JSONValue(
-        parsing: org.org.query("SELECT Id FROM Account", as: token, includeDeleted: false)
-          .records)
+        parsing: org.org.query("SELECT Id FROM Account", as: token, includeDeleted: false).records)
       let expected = (readable.array ?? []).compactMap { $0["Id"]?.string }.sorted()
       #expect(expected == shares[user]?.sorted())
       let byBriefcase = BriefcasePrimeTests.snapshot(org, [BriefcasePrimeTests.accounts], as: user)

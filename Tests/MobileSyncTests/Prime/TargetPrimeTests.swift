@@ -174,8 +174,7 @@ import Testing
       LayoutTarget(sobjectType: "Account", formFactor: .medium, layoutType: .compact))
     let snapshot = Self.snapshot(
       org, Self.down("layout", layout, into: "answers"),
-      Self.down(
-        "metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
+      Self.down("metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.fetched) == [1, 1])
     #expect(outcome.soups.map(\.total) == [1, 2])
@@ -203,9 +202,8 @@ import Testing
       ParentChildrenTarget(
         family: ParentChildrenFamily(
           parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail),
-        parentFieldlist: ["Name"], childrenFieldlist: ["LastName"],
-        parentSoqlFilter: "Name LIKE 'Family%'"))
+          relationshipType: .masterDetail), parentFieldlist: ["Name"],
+        childrenFieldlist: ["LastName"], parentSoqlFilter: "Name LIKE 'Family%'"))
   }()
 
   private static func families(_ org: SyncedOrg) throws -> (parents: [String], children: [String]) {

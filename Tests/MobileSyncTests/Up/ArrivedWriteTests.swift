@@ -13,9 +13,7 @@ struct ArrivedWriteTests {
   ])
   func `a text with other case, white space or punctuation derives from what was sent`(
     sent: String, held: String
-  ) {
-    #expect(ArrivedWrite.mayBe(.string(held), of: .string(sent)))
-  }
+  ) { #expect(ArrivedWrite.mayBe(.string(held), of: .string(sent))) }
 
   @Test(arguments: [("Quill", "Quills"), ("--", "++"), ("", "x"), ("a1", "a2")])
   func `another text does not`(sent: String, held: String) {

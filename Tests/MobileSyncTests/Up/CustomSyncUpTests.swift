@@ -134,8 +134,7 @@ private final class TestTarget: CustomSyncUpTarget {
       // The org itself gets no request.
       #expect(store.org.server.log.count == before)
       #expect(
-        end.story
-          == ["RUNNING 0/-1", "RUNNING 0/3"]
+        end.story == ["RUNNING 0/-1", "RUNNING 0/3"]
           + (answer == .thrown ? ["FAILED 0/3"] : ["RUNNING 33/3", "RUNNING 66/3", "DONE 100/3"]))
       #expect(end.report.warnings.count == (answer == .noDate ? 3 : 0))
       #expect(target.calls.count == (answer == .saved ? 3 : 0))

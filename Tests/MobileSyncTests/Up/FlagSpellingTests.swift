@@ -33,9 +33,7 @@ import Testing
     let flags = { @Sendable (object: inout JSONObject, set: Set<String>) in
       for name in [
         LocalFields.local, LocalFields.created, LocalFields.updated, LocalFields.deleted,
-      ] {
-        object[name] = set.contains(name) ? spelling.yes : spelling.no
-      }
+      ] { object[name] = set.contains(name) ? spelling.yes : spelling.no }
     }
     try await store.edit([ids[0]]) {
       $0["Name"] = "changed"

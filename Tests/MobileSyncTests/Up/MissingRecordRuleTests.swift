@@ -32,18 +32,14 @@ import Testing
     #expect(MissingRecordRule.state(nil) == nil)
   }
 
-  @Test(
-    "an absent update is checked only under OVERWRITE, as is a child with a missing parent"
-  )
+  @Test("an absent update is checked only under OVERWRITE, as is a child with a missing parent")
   func looksInto() {
     let gone = RowRefusal(code: "ENTITY_IS_DELETED", message: "", fields: ["Parent__c"])
     let other = RowRefusal(code: "ENTITY_IS_DELETED", message: "", fields: ["Other__c"])
     func suspect(
       _ answer: RowAnswer, _ action: SyncUpAction, _ mode: MergeMode = .overwrite,
       key: String? = nil
-    ) -> Bool {
-      MissingRecordRule.suspect(answer, action, mode, parentKey: key) != nil
-    }
+    ) -> Bool { MissingRecordRule.suspect(answer, action, mode, parentKey: key) != nil }
     #expect(suspect(.absent(other), .update))
     #expect(!suspect(.absent(other), .update, .leaveIfChanged))
     #expect(!suspect(.absent(gone), .delete))
@@ -72,7 +68,6 @@ import Testing
     #expect(MissingRecordRule.end(refusal, .unproved) == refused)
     #expect(
       MissingRecordRule.end(refusal, .merged(into: "00M"))
-        == .failed(
-          code: "NOT_FOUND", message: "gone; the record was merged into 00M", error: "[]"))
+        == .failed(code: "NOT_FOUND", message: "gone; the record was merged into 00M", error: "[]"))
   }
 }

@@ -4,9 +4,7 @@ import System
 import Testing
 
 /// A change that the engine sends; its name is the record's ID.
-private struct Change: SyncUpChange {
-  let write: SyncUpWrite
-}
+private struct Change: SyncUpChange { let write: SyncUpWrite }
 
 /// A journal that logs its calls in order.
 private final class Script: SyncUpJournal {
@@ -93,9 +91,7 @@ struct SyncUpEngineTests {
           return Change(write: write)
         })
       return (script.lines, nil)
-    } catch {
-      return (script.lines, (error as? OrgError)?.kind)
-    }
+    } catch { return (script.lines, (error as? OrgError)?.kind) }
   }
 
   private static let done = RowAnswer.done(id: nil, created: nil)

@@ -19,9 +19,7 @@ struct UpCase: Sendable, CustomTestStringConvertible {
 extension ManagedStore {
   convenience init(
     _ up: UpCase, settings: SyncSettings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
-  ) async throws {
-    try await self.init(up.platform, settings: settings)
-  }
+  ) async throws { try await self.init(up.platform, settings: settings) }
 
   /// Accounts that are in the org and in the store, clean.
   func syncedAccounts(_ count: Int) async throws -> [String] {
@@ -30,9 +28,7 @@ extension ManagedStore {
         try org.make("Account", ["Name": .string("name \($0)"), "Description": "remote"])
       }
     }
-    _ = try await manager.syncDown(
-      target: .soql(.accounts(ids)), soupName: Self.accounts
-    ).finish()
+    _ = try await manager.syncDown(target: .soql(.accounts(ids)), soupName: Self.accounts).finish()
     return ids
   }
 

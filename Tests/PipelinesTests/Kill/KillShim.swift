@@ -28,7 +28,5 @@ struct KillShim: Sendable {
   }
 
   /// Why there is no shim.
-  struct Failure: Error {
-    let words: String
-  }
+  struct Failure: Error { let words: String }
 }

@@ -44,8 +44,7 @@ import Testing
 
   @Test(arguments: 1...max(2, CampaignSize.secondOrgJobs.count))
   func `stores are the org's records, and each job's edit is there once`(_ seed: Int) async throws {
-    let scene = try await scene(seed: seed) { data in
-      if seed > 1 { data["mishaps"] = Self.mishaps }
+    let scene = try await scene(seed: seed) { data in if seed > 1 { data["mishaps"] = Self.mishaps }
     }
     #expect(try await scene.night().last.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])

@@ -15,14 +15,12 @@ import Testing
   }
 
   static let faults = [
-    Fault(kind: "session", lasting: .authentication),
-    Fault(kind: "page 200", lasting: .tryLater),
+    Fault(kind: "session", lasting: .authentication), Fault(kind: "page 200", lasting: .tryLater),
     Fault(kind: "page 502", lasting: .tryLater), Fault(kind: "page 503", lasting: .tryLater),
-    Fault(kind: "redirect", lasting: .tryLater),
-    Fault(kind: "unavailable", lasting: .tryLater), Fault(kind: "error 500", lasting: .tryLater),
-    Fault(kind: "busy", lasting: .tryLater), Fault(kind: "limit", lasting: .tryLater),
-    Fault(kind: "cut before", lasting: .tryLater), Fault(kind: "cut after", lasting: .tryLater),
-    Fault(kind: "page 500 after", lasting: .tryLater),
+    Fault(kind: "redirect", lasting: .tryLater), Fault(kind: "unavailable", lasting: .tryLater),
+    Fault(kind: "error 500", lasting: .tryLater), Fault(kind: "busy", lasting: .tryLater),
+    Fault(kind: "limit", lasting: .tryLater), Fault(kind: "cut before", lasting: .tryLater),
+    Fault(kind: "cut after", lasting: .tryLater), Fault(kind: "page 500 after", lasting: .tryLater),
   ]
 
   /// The requests of a scheduled run.

@@ -16,8 +16,7 @@ final class SecondOrgScene: Sendable {
   let told = Locked<[RunEvent]>([])
 
   init(
-    seed: Int = 1, version: String = "66.0",
-    file change: (String) -> String = { $0 },
+    seed: Int = 1, version: String = "66.0", file change: (String) -> String = { $0 },
     org data: @escaping SecondOrg.Change = { _ in }
   ) async throws {
     org = try await SecondOrg.start(in: directory, seed: seed, version: version, change: data)

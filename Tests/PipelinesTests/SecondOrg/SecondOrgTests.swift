@@ -128,12 +128,11 @@ import Testing
         "values": ["Name": "Account #"],
       ],
     ]
-    let scene = try await SecondOrgScene(
-      org: { data in
-        data["many"] = many
-        data["pageSize"] = JSONValue(max(200, Self.records / 100))
-        data["primingPage"] = 2000
-      })
+    let scene = try await SecondOrgScene(org: { data in
+      data["many"] = many
+      data["pageSize"] = JSONValue(max(200, Self.records / 100))
+      data["primingPage"] = 2000
+    })
     // The integration user and two technicians, each in the first request.
     let pages = place.hasPrefix("/query") ? 7 : 1
     try await scene.org.order(["kind": "session", "path": .string(place), "nth": JSONValue(pages)])
