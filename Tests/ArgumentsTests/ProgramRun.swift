@@ -6,7 +6,6 @@ func place(of program: String) -> String? {
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 }
 
-/// Runs an installed program on a text, for tests of scripts and pages.
 func outputOf(_ program: String, _ arguments: [String], input: String) throws
   -> (status: Int32, text: String)
 {

@@ -27,7 +27,6 @@ struct Issued {
   var entry: StoreEntry
   var manifest: Manifest
 
-  /// The path of the store, below the platform's directory.
   var storePath: String { directory.file("stores/\(entry.path)") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {

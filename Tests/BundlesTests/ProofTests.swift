@@ -63,7 +63,6 @@ import Testing
       try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
   }
 
-  /// A returned bundle with an issue's manifest and the given files.
   private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
     let path = directory.file("returned.zip")
     let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)

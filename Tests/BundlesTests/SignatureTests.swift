@@ -14,7 +14,6 @@ import Testing
     try AllowedSigners(Array(lines.joined(separator: "\n").utf8), path: "allowed_signers")
   }
 
-  /// The reason that a signature is refused; nil if it is accepted.
   private func refusal(
     _ signature: SSHSignature, of message: [UInt8] = message, by signers: AllowedSigners,
     namespace: String = namespace, identity: String? = nil

@@ -14,7 +14,6 @@ struct HandMadeLog {
     /// The number of database pages after a commit; otherwise 0.
     var pages: UInt32
     var content: [UInt8]
-    /// A change to the finished frame.
     var change: (inout [UInt8]) -> Void = { _ in }
     /// Whether the frame is from an earlier round, with other salts.
     var isOld = false
@@ -26,7 +25,6 @@ struct HandMadeLog {
   var isBigEndian = false
   var salts: [UInt32] = [7, 0x8000_1234]
 
-  /// The frames of a log that SQLite wrote.
   static func frames(of bytes: [UInt8]) -> [Frame] {
     stride(from: 32, to: bytes.count, by: 24 + 4096).map { at in
       func word(_ offset: Int) -> UInt32 {
@@ -74,7 +72,6 @@ struct HandMadeLog {
 
 /// The logs that may contain a device's last edits, in every state of the files.
 @Suite struct WriteAheadLogCaseTests {
-  /// The outcome of a store with a log.
   enum Outcome: Equatable, Sendable {
     /// The name of the first account, and whether an unfinished change is reported.
     case read(String, told: Bool)
@@ -241,7 +238,6 @@ struct HandMadeLog {
     ),
   ]
 
-  /// Adds a frame after all others, from a change that was never committed.
   private static func add(
     _ log: inout HandMadeLog, isOld: Bool = false, _ change: @escaping (inout [UInt8]) -> Void
   ) {

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import attache
 
-/// No message and no page refers to a command or an option that does not exist.
 @Suite struct CommandsInStringsTests {
   /// The verbs that may follow the program's name in a sentence.
   static let verbs: Set<String> = [
@@ -13,7 +12,6 @@ import attache
   /// Options of other programs.
   static let foreign: Set<String> = ["no-prompt", "check"]
 
-  /// A line of a source that is not a comment.
   struct Line: Sendable {
     let place: String
     let text: String

@@ -188,7 +188,6 @@ import attache
 final class ExampleScene {
   let directory = TemporaryDirectory("examples")
   private(set) var url = ""
-  /// The examples that were run.
   private(set) var ran: Set<String> = []
   private let key: String
 
@@ -227,7 +226,6 @@ final class ExampleScene {
     try write("usersyncs.json", Array(syncs.utf8))
   }
 
-  /// The program next to the tests.
   private static let program =
     (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
 
@@ -245,7 +243,6 @@ final class ExampleScene {
   }
   private var token = ""
 
-  /// Runs an example, with replacements for words that only its reader has.
   @discardableResult
   func run(_ example: String, as words: String? = nil, status: Int32 = 0) throws -> String {
     ran.insert(example)
@@ -257,7 +254,6 @@ final class ExampleScene {
     return text
   }
 
-  /// A local org that is being served.
   struct Server {
     let process: RunningProcess
     func stop() {
@@ -330,7 +326,6 @@ final class ExampleScene {
 
   private var data: String { directory.file("snapshots/field-service") }
 
-  /// Allows the signer of the last line of a text.
   func allow(_ text: String) throws {
     let line = try #require(text.split(separator: "\n").last)
     try DurableFile.write(Array("\(line)\n".utf8), to: directory.file("allowed_signers"))
@@ -394,7 +389,6 @@ final class ExampleScene {
     #expect(result.status == 0, "\(String(decoding: result.error, as: UTF8.self))")
   }
 
-  /// The ID of the newest run of a pipeline.
   func lastRun(of pipeline: String = "field-service") throws -> String {
     let result = try ChildProcess.run(
       Self.program, ["status", directory.file("pipelines/\(pipeline).json"), "--json"],

@@ -57,7 +57,6 @@ import Testing
     }
   }
 
-  /// The entry points of the products, by the files that declare them.
   private static let entryPoints = [
     "SmartStore/Store": "public final class Store ",
     "SmartStore/StoreQueue": "public actor StoreQueue ",

@@ -1,9 +1,7 @@
 import Foundation
 import Testing
 
-/// A page of the documentation, parsed as far as tests need it.
 struct Page: Sendable, CustomTestStringConvertible {
-  /// The path in the repository.
   let path: String
   let text: String
 
@@ -32,7 +30,6 @@ struct Page: Sendable, CustomTestStringConvertible {
     let text: String
   }
 
-  /// The fenced blocks.
   var blocks: [Block] {
     var blocks: [Block] = []
     var open: (language: String, lines: [Substring])?
@@ -52,7 +49,6 @@ struct Page: Sendable, CustomTestStringConvertible {
     return blocks
   }
 
-  /// The text outside fenced blocks.
   var prose: String {
     var isCode = false
     return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
@@ -64,10 +60,8 @@ struct Page: Sendable, CustomTestStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// The texts between backticks in the prose.
   var inlineCode: [String] { prose.matches(of: /`([^`\n]+)`/).map { String($0.output.1) } }
 
-  /// The targets of the links in the prose.
   var links: [String] { prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) } }
 
   /// The anchors of the headings, as GitHub generates them.

@@ -6,7 +6,6 @@ import System
 import Testing
 import attache
 
-/// The pages describe the program's actual behavior.
 @Suite struct PagesTests {
   @Test func `the pages are found`() {
     #expect(Page.all.count > 10)

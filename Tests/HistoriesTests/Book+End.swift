@@ -51,7 +51,6 @@ extension Book {
     try judgeSettled(row, of: one, last.row, in: world)
   }
 
-  /// Whether an earlier return of the same installation had the same row.
   private func hasSame(_ row: PhoneRow, as one: ReturnedFile) -> Bool {
     returned.contains { other in
       other.file != one.file && other.phone == one.phone && other.installation == one.installation
@@ -237,7 +236,6 @@ extension Book {
     }
   }
 
-  /// The markers of the rows created with one external ID.
   private func markers(with marker: String) -> Set<String> {
     guard let key = makers[marker]?.key else { return [marker] }
     // A record that the org had before has the name that its key is made of.
@@ -250,7 +248,6 @@ extension Book {
     return !markers(with: marker).isDisjoint(with: records.map(\.name))
   }
 
-  /// The records of a row.
   private func records(of row: PhoneRow, in world: World) -> [OrgRecord] {
     if let id = row.serverID { return world.watch.records.filter { $0.id == id } }
     let names = row.marker.map { markers(with: $0) } ?? []

@@ -5,11 +5,9 @@ import TestSupport
 /// The effect of a request that arrived after its edit had got another outcome.
 struct LateEffect: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
-    /// It replaced a newer value.
     case replaced(field: String, by: String?)
     /// It created a record a second time.
     case made
-    /// It deleted a restored record.
     case deleted
   }
 

@@ -80,7 +80,6 @@ extension Book {
 
   // MARK: writes
 
-  /// Checks what a run wrote.
   mutating func judgeWrites(in world: World) throws {
     // A change by another user between a run's read and its write is only seen with conditional
     // updates, and OVERWRITE does not check.
@@ -107,7 +106,6 @@ extension Book {
     }
   }
 
-  /// Checks one replaced value.
   private mutating func judge(_ transition: OrgWatch.Transition, in world: World) throws {
     if late.contains(transition.field) { return }
     let words = transition.words
@@ -201,7 +199,6 @@ extension Book {
     isAncestor(installation, of: change.state)
   }
 
-  /// Whether a change was sent with the first upsert of its record.
   private func isUpserted(_ change: Change, in world: World) -> Bool {
     change.recordID == nil && change.row.soup == "visits" && world.setup.visitKey == .external
   }

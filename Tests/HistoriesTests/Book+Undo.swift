@@ -18,7 +18,6 @@ extension Book {
     orderedReports.flatMap(\.records).filter { askedToUndo.contains($0.number) }
   }
 
-  /// The records of the edits to be undone.
   var undoneRecords: Set<String> { Set(undoneRows.compactMap(\.recordID)) }
 
   /// Whether a value was replaced by an undo: the pipeline wrote it, an edit to be undone has it,

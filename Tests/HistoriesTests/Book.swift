@@ -25,9 +25,7 @@ struct Book {
   /// The installations of phones that were restored from a backup.
   var restored: Set<Int> = []
   var returned: [ReturnedFile] = []
-  /// The numbers of the edits to be undone.
   var askedToUndo: Set<Int> = []
-  /// The fields that a late request wrote.
   var late: Set<OrgWatch.FieldID> = []
   /// The records that existed when a request arrived late, which it may have written again.
   var lateRecords: Set<String> = []
@@ -41,11 +39,9 @@ struct Book {
   var lateEffects: [LateEffect] = []
   /// The accounts in each store that was made from a cut result.
   var kept: [String: Set<String>] = [:]
-  /// The records that runs have deleted.
   var deleted: Set<String> = []
   /// The values that replaced another user's under OVERWRITE, until a report lists them.
   var unlisted: [OrgWatch.Transition] = []
-  /// The last report of each run; a resumed run has one.
   var reports: [String: Report] = [:]
   /// The records that runs asked about.
   var known: Set<String> = []
@@ -53,7 +49,6 @@ struct Book {
 
   // MARK: states of phones
 
-  /// A new state of a phone.
   mutating func newState(after state: Int?) -> Int {
     parents.append(state)
     return parents.count - 1
@@ -89,7 +84,6 @@ struct Book {
       .map { "\($0.row) of \($0.file) (\($0.verdict.rawValue))" }
   }
 
-  /// The phone's row of a report row.
   func row(of told: Report.Row) -> PhoneRow? {
     returned.first { $0.file == told.file }?.rows[told.row]
   }
@@ -109,7 +103,6 @@ struct Book {
     }
   }
 
-  /// Reads the new reports, including those of killed runs.
   mutating func read(in world: World) throws {
     guard Files.isDirectory(world.data.reports) else { return }
     let current = world.runs.last?.id

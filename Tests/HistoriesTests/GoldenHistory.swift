@@ -57,7 +57,6 @@ struct GoldenHistory: RandomHistory {
     return world.tally
   }
 
-  /// The reports in the order of their runs.
   private static func reports(of world: World) throws -> [JSONValue] {
     guard Files.isDirectory(world.data.reports) else { return [] }
     let runs = try Files.list(world.data.reports).compactMap { name in

@@ -34,7 +34,6 @@ enum GoldenText {
     value.string.flatMap { Dates.milliseconds(iso8601: $0) } != nil
   }
 
-  /// The outcomes of each edit in the reports, in their order.
   static func outcomes(_ reports: [JSONValue]) -> String {
     var outcomes: [Int64: [String]] = [:]
     for report in reports {

@@ -3,14 +3,11 @@ import TestSupport
 /// Not the violation of a store's rules, which has the same name.
 typealias Violation = TestSupport.Violation
 
-/// The pipeline's setup in a history.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
-  /// The merge mode of all sync ups.
   var overwrites: Bool
   var strict: Bool
   var quietSeconds: Int
   var visitKey: VisitKey
-  /// `reconcile.deviceConflicts`.
   var across = DeviceConflicts.manual
   /// `reconcile.returnOpenEdits`.
   var carries = false
@@ -31,7 +28,6 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     case none
     /// They are upserted by an external ID of the app.
     case external
-    /// `reconcile.correlationField`.
     case correlation
   }
 
@@ -43,7 +39,6 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     var marksInstall: Bool
   }
 
-  /// The categories by which setups are counted.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case acrossFirst, acrossLast, carries, cuts
   }

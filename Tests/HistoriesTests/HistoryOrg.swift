@@ -23,7 +23,6 @@ enum HistoryOrg {
     }
   }
 
-  /// Opens a copy of the org in `directory`.
   static func open(in directory: String) throws -> Org {
     let source = try template.get().path
     try Files.makeDirectory(directory)

@@ -1,7 +1,6 @@
 import Pipelines
 import System
 
-/// The pipeline of a history, written as a user would.
 enum HistoryPipeline {
   static let name = "history"
   /// Fewer accounts than any user sees.

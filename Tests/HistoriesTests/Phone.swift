@@ -8,7 +8,6 @@ import System
 /// A phone: it installs bundles, its user edits rows as in an app on the Mobile SDK, it is backed
 /// up and restored, and it returns its store.
 final class Phone {
-  /// The state that a backup keeps.
   struct State {
     var path = ""
     var node = 0
@@ -142,7 +141,6 @@ final class Phone {
 
   // MARK: rows
 
-  /// The elements of a soup.
   func elements(_ soup: String) throws -> [JSONObject] {
     let store = try Store(opening: state.path, readOnly: true)
     var objects: [JSONObject] = []

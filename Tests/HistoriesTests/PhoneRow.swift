@@ -1,6 +1,5 @@
 import JSON
 
-/// A row of a phone's store, by soup and `_soupEntryId`.
 struct RowID: Sendable, Hashable, CustomStringConvertible {
   var soup: String
   var entry: Int64
@@ -8,19 +7,15 @@ struct RowID: Sendable, Hashable, CustomStringConvertible {
   var description: String { "\(soup) row \(entry)" }
 }
 
-/// A change of one field.
 struct Change: Sendable, Hashable {
   var number: Int
   var step: Int
   var phone: Int
-  /// The state of the phone after the change.
   var state: Int
   var row: RowID
-  /// The record, if the phone knew its ID.
   var recordID: String?
   var field: String
   var isListed: Bool
-  /// A unique value.
   var value: String
   /// The field's value when the row was clean.
   var issued: String?
@@ -44,7 +39,6 @@ struct PhoneRow: Sendable, Hashable {
   var issued: [String: String]
   /// The whole element as it was before.
   var before: JSONObject
-  /// The fields changed here, with their values and the numbers of the changes.
   var changed: [String: (value: String, change: Int)] = [:]
   /// The numbers of the changes that a later one of the same field has replaced since it was clean.
   var replaced: Set<Int> = []
@@ -62,7 +56,6 @@ struct PhoneRow: Sendable, Hashable {
   /// The numbers of all changes since it was clean, which a revert takes back.
   var allChanges: Set<Int> { replaced.union(changed.values.map(\.change)) }
 
-  /// Sets a field.
   mutating func change(_ field: String, to value: String, number: Int) {
     if let before = changed[field] { replaced.insert(before.change) }
     changed[field] = (value, number)
@@ -97,7 +90,6 @@ struct PhoneRow: Sendable, Hashable {
     }
   }
 
-  /// Whether the contents of two rows are the same.
   func hasContent(of other: PhoneRow) -> Bool {
     date == other.date && isDeleted == other.isDeleted
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)
@@ -110,26 +102,21 @@ struct PhoneRow: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// A file that was put into the inbox.
 struct ReturnedFile: Sendable {
   var file: String
   var path: String
   var phone: Int
   var step: Int
-  /// The state of the phone.
   var state: Int
   /// The installation's number among all; a restored phone has that of its backup.
   var installation: Int
   var marksInstall: Bool
   var number: Int
-  /// The dirty rows.
   var rows: [RowID: PhoneRow]
   var isCopy = false
-  /// The rows that the phone created and sent by itself.
   var sent: [RowID: Phone.Sent] = [:]
   /// The rows issued as open that were changed or deleted since.
   var fixed: [PhoneRow] = []
-  /// The rows that are as issued.
   var asIssued: [RowID: PhoneRow] = [:]
   /// The index of the first run that ingested it.
   var taken: Int?

@@ -32,18 +32,15 @@ struct Report: Sendable, Hashable {
   var records: [Row]
   /// The edits that are open since an earlier report.
   var stillOpen: [Row]
-  /// The counts in `verdicts`.
   var counts: [String: Int]
   var edits: Int
   /// Whether it has anything other than edits that needs review.
   var isWaiting: Bool
 
-  /// The verdicts by edit.
   var verdicts: [Int: Verdict] {
     (stillOpen + records).reduce(into: [:]) { $0[$1.number] = $1.verdict }
   }
 
-  /// Its entry for an edit.
   func row(_ number: Int) -> Row? { (stillOpen + records).last { $0.number == number } }
 
   /// Reads the report of a run; nil if there is none.

@@ -14,7 +14,6 @@ final class Strike: Sendable {
     var events = 0
     var writes = 0
     var run: String?
-    /// Why a kill failed.
     var failure: String?
     var task: Task<(Int32?, String?), Never>?
   }
@@ -113,7 +112,6 @@ final class Strike: Sendable {
     }
   }
 
-  /// Receives an event of the run.
   func note(_ event: RunEvent) {
     let isDue = state.withLock { state in
       if case .runStarted(let run, _, _) = event { state.run = run }

@@ -28,7 +28,6 @@ struct OtherUser: Sendable {
     changed = world.book.changes.last { $0.recordID != nil }?.recordID
   }
 
-  /// Reads the org, makes the change, and reads it again.
   func performMeanwhile(_ work: OrgChange, in org: Org) {
     watch.look(.pipeline)
     // A change that is not possible is skipped.

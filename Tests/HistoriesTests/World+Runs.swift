@@ -5,19 +5,14 @@ import SQLite
 import System
 import TestSupport
 
-/// One run of a history and its result.
 struct RunResult: Sendable {
   var step: Int
   var verb: Step.Verb
-  /// Its ID, if it had started.
   var id: String?
   /// Its exit status; nil if it was killed.
   var status: Int32?
-  /// Why it failed.
   var failure: String?
-  /// Its report.
   var report: Report?
-  /// The number of requests that wrote.
   var writes = 0
   /// Whether a fault occurred.
   var isStruck = false
@@ -206,7 +201,6 @@ extension World {
     return await task.value
   }
 
-  /// A held request arrives.
   func deliver() throws -> Bool {
     guard server.heldRequests > 0 else { return false }
     watch.look(.pipeline)

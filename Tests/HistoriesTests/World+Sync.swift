@@ -5,7 +5,6 @@ import LocalOrg
 struct OwnSync: Sendable, Hashable {
   var phone: Int
   var installation: Int
-  /// The state of the phone after it.
   var state: Int
   var row: RowID
   var recordID: String
@@ -180,7 +179,6 @@ extension World {
 
   // MARK: shared external IDs
 
-  /// Two phones were issued the same order form.
   func createSame(_ phone: Phone) throws -> Bool {
     let others = book.makers.values.filter { $0.phone != phone.number && $0.key != nil }
     guard setup.visitKey == .external, let key = others.max(by: { $0.state < $1.state })?.key,
@@ -214,7 +212,6 @@ extension World {
     return try create(phone, Soup.all[3], .boolean, parent: parents[pick % parents.count]) != nil
   }
 
-  /// Changes the city in an account's address.
   func editAddress(_ phone: Phone, _ pick: Int) throws -> Bool {
     guard phone.isInstalled else { return false }
     let elements = try phone.elements("accounts").filter { !Self.isDeleted($0, phone) }

@@ -25,7 +25,6 @@ final class World {
   var root: String
   var runs: [RunResult] = []
   var tally = Tally()
-  /// Records what the runs write.
   var trace: WriteTrace?
   /// Whether there may be a dry run before a run.
   var foretells = true
@@ -81,7 +80,6 @@ final class World {
     return world.tally
   }
 
-  /// Plays the history; throws a `Violation` if a rule is broken.
   func play() async throws {
     for kind in history.setup.kinds { tally.add(kind, to: "setups") }
     try await run(.all, nil)
@@ -108,7 +106,6 @@ final class World {
     return deviceTime
   }
 
-  /// A unique value.
   func token(_ author: String) -> String {
     made += 1
     return "\(author)-\(made)"

@@ -5,7 +5,6 @@ import Testing
 @Suite struct ConfigurationReaderTests {
   enum Colour: String, CaseIterable { case red, green }
 
-  /// Reads a file with the keys that these tests know; returns the values and the problems.
   private func read<T>(
     _ text: String, isLenient: Bool = false, _ body: (ConfigurationObject) -> T
   ) throws -> (value: T?, said: [String]) {

@@ -2,7 +2,6 @@ import JSON
 import Testing
 
 @Suite struct JSONSpliceTests {
-  /// The text without the member `b`.
   private func cut(_ text: String, _ path: String = "b") throws -> String {
     let bytes = Array(text.utf8)
     let scanner = RecordScanner(paths: [path])

@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import Testing
 
-/// Minor requirements of other clients.
 @Suite struct ClientNeedsTests {
   private let served: ServedOrg
 

@@ -160,7 +160,6 @@ import Testing
     #expect(owned["Owner"]?["Username"]?.string?.contains("@") == true)
   }
 
-  /// The required fields of the objects whose records queues may own.
   private static let queued: [(object: String, fields: JSONObject)] = [
     ("Case", [:]), ("Task", [:]), ("WorkOrder", [:]),
     ("Lead", ["LastName": "L", "Company": "C"]), ("Site_Visit__c", ["Name": "V"]),

@@ -124,7 +124,6 @@ import Testing
 }
 
 extension String {
-  /// The texts of all elements with a name.
   fileprivate func components(of name: String) -> [String] {
     split(separator: "<").compactMap { part in
       part.hasPrefix(name + ">") ? String(part.dropFirst(name.count + 1)) : nil

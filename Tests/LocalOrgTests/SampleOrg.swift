@@ -34,7 +34,6 @@ struct SampleOrg {
     return try #require(try JSONValue(parsing: page.records).array)
   }
 
-  /// One field of each record of a query.
   func column(_ soql: String, _ field: String = "Name", as user: OrgUser? = nil, all: Bool = false)
     throws -> [String]
   {

@@ -41,12 +41,10 @@ struct ServedOrg {
     return try await client.send(request)
   }
 
-  /// The first page of a query.
   func query(_ soql: String, headers: HTTPHeaders = [:]) async throws -> HTTPResponse {
     try await send("GET", "/query?q=" + HTTPQuery.encode(soql), headers: headers)
   }
 
-  /// Creates a record and returns its ID.
   func create(_ object: String, _ fields: JSONValue) async throws -> String {
     let response = try await send("POST", "/sobjects/\(object)", fields)
     guard response.status == 201, let id = response.json["id"]?.string else {

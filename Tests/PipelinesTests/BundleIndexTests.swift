@@ -5,7 +5,6 @@ import SmartStore
 import System
 import Testing
 
-/// The published index of the newest bundles.
 @Suite struct BundleIndexTests {
   let world: World
 
@@ -27,7 +26,6 @@ import Testing
     try expectNewest(try index())
   }
 
-  /// Changes a record of Ada's.
   private func change() throws {
     let device = try world.device("ada")
     let account = try world.ids("accounts", on: device)[0]

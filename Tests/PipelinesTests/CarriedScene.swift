@@ -58,7 +58,6 @@ struct CarriedScene {
     return (try world.device("ada", as: "ada-2"), id)
   }
 
-  /// The element of a record on a phone.
   func row(_ id: String, on device: Device, _ soup: String = "accounts") throws -> JSONObject {
     try #require(try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
   }
@@ -74,7 +73,6 @@ struct CarriedScene {
     try await world.run(device, as: name)
   }
 
-  /// The verdicts of such a run.
   func verdicts(_ device: Device, as name: String) async throws -> [Verdict: Int] {
     try await world.verdicts(device, as: name)
   }
@@ -100,7 +98,6 @@ struct CarriedScene {
   /// stamp.
   func forgetMark(of device: Device) throws { try drop("carried", fromStampOf: device) }
 
-  /// Removes a member from a phone's stamp.
   func drop(_ member: String, fromStampOf device: Device) throws {
     let store = try Store(opening: device.storePath)
     var stamp: JSONObject = [:]
@@ -122,7 +119,6 @@ struct CarriedScene {
     try await second()
   }
 
-  /// The number of edits in the ledger, and their verdicts in order.
   func verdicts() throws -> [String] {
     try LedgerDatabase.open(path: world.data.state).editStates().map { $0.verdict ?? "none" }
   }

@@ -18,7 +18,6 @@ import Testing
       shell: "cd '\(directory)' && exec \"$@\"")
   }
 
-  /// A printed command, pasted into a shell in another directory.
   private func pasted(_ command: String) async throws -> ProgramRun {
     #expect(command.hasPrefix("attache "), "\(command)")
     return try await ProgramRun.blocking(

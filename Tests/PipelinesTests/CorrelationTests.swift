@@ -137,7 +137,6 @@ import Testing
 
   // MARK: later changes by the device
 
-  /// Changes a device's new contact after its return.
   private func change(_ device: Device, _ title: String) throws {
     try device.edit(
       "contacts", id: "local_Keel", ["Title": .string(title)], now: world.org.now() + 1000)

@@ -3,7 +3,6 @@ import Ledger
 import System
 import Testing
 
-/// `attache decide` as a user types it.
 @Suite struct DecideCommandTests {
   let scene: DecisionScene
 

@@ -6,7 +6,6 @@ import System
 import Testing
 
 extension DecisionPlay {
-  /// Performs a step.
   func act(_ step: DecisionStep, _ one: Subject) async throws {
     if let deed = Self.deeds[step.text] { return try await deed(self, one) }
     let fields = step.fields.reduce(into: JSONObject()) {

@@ -16,11 +16,9 @@ final class DecisionPlay {
     /// The index of the row's next step.
     var place = 0
     let original: String
-    /// The current record.
     var record: String
     var object: String
     var soup: String
-    /// The ID on the devices.
     var deviceID: String
     var creations: [DecisionStep.Phone: Int] = [:]
     /// The row's edits by number, and their verdicts in the last run.
@@ -48,9 +46,7 @@ final class DecisionPlay {
 
   let scene: DecisionScene
   var world: World { scene.world }
-  /// The last run.
   private(set) var summary: RunSummary?
-  /// The verdicts whose edits an operator retries before each run.
   var retried: Set<Verdict> = []
   private var subjects: [Subject] = []
   private var phones: [DecisionStep.Phone: Device] = [:]
@@ -74,7 +70,6 @@ final class DecisionPlay {
     }
   }
 
-  /// Creates the record of a row.
   func make(
     _ object: String, _ number: Int, _ owner: String = "ada", _ fields: JSONObject = [:]
   ) throws -> String {
@@ -92,7 +87,6 @@ final class DecisionPlay {
     return try #require(phones[phone])
   }
 
-  /// Returns the time of the next change on a device.
   func tick() -> Int64 {
     ticks += 1000
     return world.org.now() + ticks
@@ -171,7 +165,6 @@ final class DecisionPlay {
     }
   }
 
-  /// The modification date of a row's record; nil if it is deleted.
   private func date(of subject: Subject) -> JSONValue? {
     try? world.record(subject.object, subject.record)["SystemModstamp"]
   }
@@ -194,7 +187,6 @@ final class DecisionPlay {
     }
   }
 
-  /// Checks the rules for every edit in every run.
   private func check(
     _ subject: Subject, _ place: Int, _ before: Verdict?, _ told: ReportEdit?, isNews: Bool
   ) throws {

@@ -11,16 +11,13 @@ struct DecisionRow: Sendable {
     case doubted
     /// Records that were created twice; runs that retry them.
     case twice, retried
-    /// The integration user sends.
     case integration
-    /// A guard allows one change.
     case guarded
     /// Requests without an answer that arrive later, and others that never do.
     case late, lost
     /// A field is removed from the field list, and added again.
     case unlisted
 
-    /// Changes the text of the pipeline file.
     func change(_ text: String) -> String {
       func reconciling(_ settings: String) -> String {
         text.replacing("\"reconcile\": {", with: "\"reconcile\": { \(settings), ")
@@ -56,7 +53,6 @@ struct DecisionRow: Sendable {
   let name: String
   var steps: [DecisionStep] = []
 
-  /// The phones that have the record.
   var phones: Set<DecisionStep.Phone> { Set(steps.compactMap(\.phone)) }
 
   /// The decisions that resolve an edit at once, by the verdict that it had.

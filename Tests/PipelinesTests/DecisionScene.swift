@@ -56,12 +56,10 @@ struct DecisionScene {
     if let error = outcome.errors.first { throw error }
   }
 
-  /// The number of records that a query returns.
   func count(_ soql: String) throws -> Int {
     try world.org.query(soql, as: try world.user("admin")).totalSize
   }
 
-  /// An account that ada owns.
   func account(_ device: Device, _ place: Int = 0) throws -> String {
     let ada = try world.user("ada").id
     return try world.ids("accounts", on: device).filter {
@@ -109,7 +107,6 @@ struct DecisionScene {
     return id
   }
 
-  /// Decides one edit, as grace.
   @discardableResult
   func decide(
     _ edit: Int64, _ decision: Decision, shown: [String: DecisionRequest.ShownValue] = [:]
@@ -117,14 +114,12 @@ struct DecisionScene {
     try decisions.enter([DecisionRequest(edit: edit, .whole(decision), shown: shown)], by: "grace")
   }
 
-  /// Sets fields of one edit, as grace.
   func set(_ edit: Int64, _ fields: [String: String], rest: Decision.Side? = nil) throws {
     let choices = fields.mapValues { DecisionRequest.FieldChoice.text($0) }
     _ = try decisions.enter(
       [DecisionRequest(edit: edit, .fields(choices, rest: rest))], by: "grace")
   }
 
-  /// The next run up to its report, and the edits in the report.
   func night() async throws -> (verdicts: [Verdict: Int], edits: [ReportEdit]) {
     let run = try await world.runAsWritten([.ingest, .reconcile])
     return (run.verdicts, try edits(of: run.run))
@@ -142,7 +137,6 @@ struct DecisionScene {
 
   func open() throws -> [Verdict: Int] { try withLedger { try $0.unsettledEdits() } }
 
-  /// The states of the decisions about all edits, or about one, in order.
   func states(of edit: Int64? = nil) throws -> [String] {
     try withLedger {
       try $0.connection.texts(

@@ -43,7 +43,6 @@ import Testing
     ).write()
   }
 
-  /// Accounts that Ada created, with a contact each.
   func makeZebras() throws -> (accounts: [String], contacts: [String]) {
     let ada = try world.user("ada")
     var accounts: [String] = []

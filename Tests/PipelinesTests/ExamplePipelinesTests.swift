@@ -7,10 +7,8 @@ import Testing
 @Suite struct ExamplePipelinesTests {
   static let directory = World.repository + "/pipelines"
 
-  /// The pipeline files to run.
   static let examples = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
 
-  /// The sample store files that have a sync file next to them.
   static let pairs = ((try? Files.list(directory + "/samples")) ?? [])
     .filter { $0.hasSuffix(".userstore.json") }
     .map { String($0.dropLast(".userstore.json".count)) }

@@ -11,7 +11,6 @@ import Testing
     try await world.program(["explain"], [name] + more)
   }
 
-  /// Checks that the parts appear in this order.
   private func expect(_ parts: [String], inOrderIn text: String) {
     var rest = text[...]
     for part in parts {

@@ -81,7 +81,6 @@ struct FirstRun: Sendable {
     return try Digest.sha256Hex(file: path)
   }
 
-  /// The digest of all files below a directory, their names and modes.
   static func digest(files directory: String) throws -> String {
     var hasher = SHA256Hasher()
     for name in try Tree.files(directory) {

@@ -9,7 +9,6 @@ import Snapshots
 import System
 import Testing
 
-/// The program on a full disk, down to the last byte.
 @Suite struct FullDiskTests {
   private static let canMount =
     (try? ChildProcess.run(

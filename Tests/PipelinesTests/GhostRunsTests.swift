@@ -15,7 +15,6 @@ import Testing
     }
   }
 
-  /// Creates further accounts of ada's.
   private func more(_ count: Int, _ world: World) throws -> [String] {
     let ada = try world.user("ada")
     return try world.org.transaction {
@@ -30,7 +29,6 @@ import Testing
     Set(try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)")))
   }
 
-  /// The number of guard reports for a soup.
   private func guarded(_ soup: String, _ world: World) -> Int {
     world.told.withLock { $0 }.count {
       if case .warning(let text) = $0 {

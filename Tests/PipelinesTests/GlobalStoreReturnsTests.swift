@@ -50,7 +50,6 @@ import Testing
     return Phone(place: place, manifest: manifest, user: user, global: global)
   }
 
-  /// Returns the whole bundle with the phone's global store.
   private func handBack(_ phone: Phone, global: Device, as name: String) throws {
     try world.handBack(phone.user, as: ".\(name).user")
     let writer = try ArchiveWriter(

@@ -16,7 +16,6 @@ import Testing
     })
   }
 
-  /// A shell that also finds programs in `$BIN`.
   private static let shell = #"PATH="$BIN:$PATH" exec "$@""#
 
   private var place: String { world.directory.file("new/pipelines") }

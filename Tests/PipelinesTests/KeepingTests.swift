@@ -6,7 +6,6 @@ import Returns
 import System
 import Testing
 
-/// What `keep` removes after each run, and what it keeps for later returns.
 @Suite struct KeepingTests {
   static let day: Int64 = 86_400_000
 

@@ -63,7 +63,6 @@ import Testing
     #expect(!Files.exists(directory.file("rsa.key")))
   }
 
-  /// A bundle with one store, and its signature.
   private func bundle(_ key: SigningKey, namespace: String = SignatureFile.namespace) throws
     -> String
   {
@@ -151,7 +150,6 @@ import Testing
 }
 
 extension Manifest {
-  /// A manifest of one store.
   fileprivate static func describing(_ name: String, in directory: String) throws -> Manifest {
     let path = directory + "/" + name
     let store = StoreEntry(

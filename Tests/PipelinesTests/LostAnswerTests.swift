@@ -32,7 +32,6 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: contacts.count])
   }
 
-  /// The contacts with a name, including deleted ones.
   private func contacts(_ name: String = "Lovelace") throws -> [String] {
     let page = try world.org.query(
       "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: try world.user("admin"),
@@ -40,7 +39,6 @@ import Testing
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  /// The next run, and each edit in its report.
   private func nextNight(afterSeconds: Int64 = 86_400) async throws -> (RunSummary, [ReportEdit]) {
     try world.org.moveClock(by: afterSeconds * 1000)
     let summary = try await world.run(.ingest, .reconcile)

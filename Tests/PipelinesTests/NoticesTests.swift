@@ -12,7 +12,6 @@ import Testing
 @Suite struct NoticesTests {
   private let directory = TemporaryDirectory("notices")
 
-  /// A world whose pipeline has `section` in place of its report section.
   private func world(_ section: String) throws -> World {
     try World { $0.replacing(#""report": { "mask": ["Email"] }"#, with: section) }
   }
@@ -22,7 +21,6 @@ import Testing
       .split(separator: "\n").map(String.init)
   }
 
-  /// Returns one edit that conflicts.
   private func leaveConflict(_ world: World) throws {
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)

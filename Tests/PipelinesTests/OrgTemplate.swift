@@ -8,7 +8,6 @@ import TestSupport
 struct OrgTemplate: Sendable {
   /// The connected app with which all tests log in.
   static let clientID = "attache-test"
-  /// Its key pair, generated once.
   static let key = Result { try KeyPair() }
   /// About forty records, and three technicians who see different and overlapping ones.
   static let small = Result { try OrgTemplate(make: OrgTemplate.fillSmall) }
@@ -34,7 +33,6 @@ struct OrgTemplate: Sendable {
     try make(Org(directory: directory.path, options: .init(clockStart: Self.clockStart)))
   }
 
-  /// Copies the org into a new directory.
   func copy(to path: String) throws { try Tree.copy(directory.path, to: path) }
 
   // MARK: records

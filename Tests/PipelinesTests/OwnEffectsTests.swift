@@ -49,7 +49,6 @@ import Testing
     ).write()
   }
 
-  /// New orders of ada's.
   private func orders(_ count: Int) throws -> [String] {
     let ada = try world.user("ada")
     return try (0..<count).map { number in
@@ -58,7 +57,6 @@ import Testing
     }
   }
 
-  /// The IDs of a soup in ada's newest bundle.
   private func ids(_ soup: String) throws -> [String] {
     try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)"))
   }

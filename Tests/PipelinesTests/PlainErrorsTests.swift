@@ -11,7 +11,6 @@ import Testing
     try await ProgramRun.blocking(words)
   }
 
-  /// A store with one element.
   private func makeStore() throws -> String {
     let path = directory.file("store.sqlite")
     let store = try Store(creating: path, platform: .ios)

@@ -116,7 +116,6 @@ struct DurabilityRules {
   /// Names that are not on disk, by directory.
   private var unnamed: [String: Set<String>] = [:]
   private var problems: [String] = []
-  /// The last lines before a problem.
   private var last: [String] = []
 
   init(root: String) { self.root = root }

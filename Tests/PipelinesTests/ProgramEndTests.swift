@@ -2,7 +2,6 @@ import System
 import TestSupport
 import Testing
 
-/// How the program exits.
 @Suite struct ProgramEndTests {
   /// Detached threads ran into the handlers of `exit`: 12 of 23,000 short runs crashed.
   @Test func `short concurrent runs all exit with their status`() async throws {

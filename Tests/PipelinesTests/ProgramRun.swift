@@ -1,6 +1,5 @@
 import System
 
-/// The program, run to its end as by a shell or cron.
 struct ProgramRun {
   let status: Int32
   let output: String
@@ -36,7 +35,6 @@ struct ProgramRun {
     }
   }
 
-  /// All output.
   var everything: String { output + messages }
 }
 

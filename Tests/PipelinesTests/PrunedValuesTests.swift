@@ -9,7 +9,6 @@ import Testing
     let scene: DecisionScene
     let phone: Device
     let account: String
-    /// The run that sent them.
     let run: String
     let last: RunSummary
 

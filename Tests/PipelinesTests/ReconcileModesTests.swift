@@ -5,7 +5,6 @@ import Pipelines
 import System
 import Testing
 
-/// The reconciliation modes of a pipeline file, through the whole pipeline.
 @Suite struct ReconcileModesTests {
   private static func setting(_ words: String) -> (String) -> String {
     { $0.replacing("\"reconcile\": {", with: "\"reconcile\": { \(words), ") }

@@ -21,7 +21,6 @@ import Testing
   }
 }
 
-/// The days of one seed.
 struct RecoveryDays {
   /// A phone, and its user's actions since its bundle was installed.
   private struct Phone {
@@ -34,7 +33,6 @@ struct RecoveryDays {
   private var random: HistoryRandom
   private var phones: [Phone] = []
   private var backups: [String] = []
-  /// The names of new contacts.
   private var made: [String] = []
   /// The last value that a phone entered, by account.
   private var entered: [String: String] = [:]
@@ -82,7 +80,6 @@ struct RecoveryDays {
     story.append("\(phones[place].user) makes \(name)")
   }
 
-  /// Edits an account that no one else edits.
   private mutating func edit(_ place: Int) throws {
     let all = try world.ids("accounts", on: phones[place].device)
     let own = all.filter { id in id.utf8.reduce(0) { $0 + Int($1) } % phones.count == place }

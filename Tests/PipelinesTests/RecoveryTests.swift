@@ -12,7 +12,6 @@ import Testing
 
   private static let localID = "local_500600700800"
 
-  /// The machine's data are lost.
   private func loseMachine() throws { try Files.remove(world.data.path) }
 
   private func create(_ name: String, on device: Device, local: String = localID) throws {
@@ -21,14 +20,12 @@ import Testing
       localID: local, now: world.org.now())
   }
 
-  /// The number of contacts with a name.
   private func contacts(_ name: String) throws -> Int { try contactIDs(name).count }
 
   private func contactIDs(_ name: String) throws -> [String] {
     try world.column("SELECT Id FROM Contact WHERE LastName = '\(name)'")
   }
 
-  /// The output of `tar`.
   private func tar(_ arguments: String...) throws -> String {
     let done = try ChildProcess.run(
       "/bin/tar", ["--zstd"] + arguments, environment: ["PATH": "/usr/bin:/bin"])
@@ -278,7 +275,6 @@ import Testing
     #expect(try await world.run().exitStatus == .done)
   }
 
-  /// A backup without one of its files, which nothing else reveals.
   private func withoutOne(_ backup: String) throws -> [UInt8] {
     let names = try tar("-tf", backup).split(separator: "\n").map(String.init)
     let left = names.filter { !$0.hasSuffix("stamp.key") }

@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// What the commands report about items that need review.
 @Suite struct ReportCommandTests {
   let world: World
 

@@ -4,7 +4,6 @@ import Rehearsal
 import System
 import Testing
 
-/// A ledger that was restored from a backup, and what has happened since.
 @Suite struct RestoredLedgerTests {
   let world: World
 

@@ -36,7 +36,6 @@ struct ReviewPageTests {
 
   private static let hasRows = "document.querySelector('[role=option]')"
 
-  /// The page of a scene's open edits, in a separate browser.
   private func open(
     _ scene: DecisionScene, _ look: Browser.Look = Browser.Look(), until condition: String = isFresh
   ) async throws -> (ReviewServer, Browser) {

@@ -12,7 +12,6 @@ import Testing
 
   init() throws { scene = try DecisionScene() }
 
-  /// The page of a scene, opened.
   private func visit(_ scene: DecisionScene) async throws -> ReviewVisit {
     let server = try ReviewServer(
       scene.world.pipeline, root: scene.world.root, variables: scene.world.variables, by: "grace")
@@ -27,14 +26,12 @@ import Testing
     return page
   }
 
-  /// Records decisions and applies them, as *Send now* does.
   private func send(_ page: ReviewVisit, _ decisions: JSONValue) async throws -> JSONValue {
     _ = try await page.post("decide", ["decisions": decisions])
     let edits = (decisions.array ?? []).compactMap { $0["edit"] }
     return try await page.work("send", ["edits": .array(edits)])
   }
 
-  /// The revision of an edit as shown on the page.
   private func revision(_ page: ReviewVisit, _ edit: Int = 1) async throws -> JSONValue {
     try #require(try await page.get("details?of=\(edit)")["edits"]?[0]?["revision"])
   }

@@ -17,7 +17,6 @@ import Testing
     }
   }
 
-  /// From now on the org stores names in capitals.
   private func capitals() throws {
     try world.org.setUp(
       OrgSetup(

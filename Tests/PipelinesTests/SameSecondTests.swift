@@ -12,7 +12,6 @@ import Testing
       "Phone"]
   }
 
-  /// The number of retrieves in a run.
   private func retrieves(_ run: () async throws -> Void) async throws -> Int {
     func count() -> Int { world.server.log.counts[.retrieve] ?? 0 }
     let before = count()

@@ -146,7 +146,6 @@ import Testing
     #expect(try await pack(world, passphrase: "c29tZXRoaW5nIGVsc2UgZm9yIGJ1bmRsZXM=") == [])
   }
 
-  /// Packs with another passphrase in the pipeline file.
   func pack(_ world: World, passphrase: String) async throws -> [String] {
     let path = world.directory.file("pipelines/demo.json")
     let text = String(decoding: try Files.read(path), as: UTF8.self)

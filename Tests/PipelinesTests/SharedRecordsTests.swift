@@ -12,7 +12,6 @@ import Testing
 @Suite struct SharedRecordsTests {
   private static let fields = ["Name", "Phone", "Website", "Description", "AnnualRevenue"]
 
-  /// A world whose phones also have their accounts in a second soup, `vips`.
   static func twoSoups(
     _ mode: String = "LEAVE_IF_CHANGED", change: (String) -> String = { $0 }
   ) throws -> World {
@@ -218,7 +217,6 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == .null)
   }
 
-  /// The org's descriptions of objects for a user, without one field.
   private func described(
     _ objects: [String], to user: String, without field: String, _ world: World
   ) async throws -> JSONValue {

@@ -5,14 +5,12 @@ import TestSupport
 struct SmallPipeline {
   var name: String
   var soups: [String]
-  /// The definitions of its syncs.
   var syncs: [String]
   var user = "ada@example.com"
   var integrationUser: String?
   /// Further members of the pipeline file.
   var more: String
 
-  /// A sync down that overwrites.
   static func down(_ name: String, _ soup: String, _ target: String) -> String {
     """
     {"syncName":"\(name)","syncType":"syncDown","soupName":"\(soup)","target":\(target),

@@ -11,7 +11,6 @@ import Testing
 
   private var file: String { world.data.path + "/stamp.key" }
 
-  /// The error with which a run is refused.
   private func refusal(_ stages: Stage...) async throws -> PipelineError {
     let error = await #expect(throws: PipelineError.self) {
       try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }

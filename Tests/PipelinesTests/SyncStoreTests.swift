@@ -4,7 +4,6 @@ import SmartStore
 import System
 import Testing
 
-/// How `attache sync` handles the store file and its syncs.
 @Suite struct SyncStoreTests {
   private let scene: SyncScene
 

@@ -29,7 +29,6 @@ import Testing
   }
 }
 
-/// A kind of sync up.
 enum UpKind: String, CaseIterable, Sendable {
   case collection, batch, single, parentChildren
   /// A built-in class under `"type": "custom"`.
@@ -41,7 +40,6 @@ enum UpKind: String, CaseIterable, Sendable {
     #""iOSImpl":"SF\#(name)","androidImpl":"com.salesforce.androidsdk.mobilesync.target.\#(name)""#
   }
 
-  /// The target as written in a file.
   func target(_ soup: String) -> String {
     let key = #""externalIdFieldName":"External_Id__c""#
     return switch self {
@@ -75,7 +73,6 @@ enum UpSituation: Hashable, Sendable {
 
   /// One of each.
   case accepted
-  /// The org refuses each for its values.
   case refused
   /// Another user changed the records meanwhile.
   case conflict
@@ -94,7 +91,6 @@ enum UpSituation: Hashable, Sendable {
     [.accepted, .refused, .conflict, .deletedOnServer, .many, .mixed, .family]
     + Write.allCases.flatMap { [.unanswered($0, .arrived), .unanswered($0, .lost)] }
 
-  /// The suffix of its soups' names.
   var name: String {
     if case .unanswered(let write, _) = self { write.rawValue } else { "\(self)" }
   }
@@ -132,13 +128,11 @@ struct UpScene: Sendable, CustomStringConvertible {
   static let all = UpKind.allCases.flatMap { kind in
     UpSituation.all.filter { $0.suits(kind) }.map { UpScene(kind: kind, situation: $0) }
   }
-  /// One for each soup.
   static let soups = all.filter { $0.situation.night != .lost }
 
   var soup: String { "\(kind.rawValue)_\(situation.name)" }
   var description: String { "\(soup) \(situation.night)" }
 
-  /// The outcomes of a run's changes, by soup.
   static func ends(of night: UpRun) -> [String: [String]] {
     all.filter { $0.situation.night == night }.reduce(into: [:]) { $0[$1.soup] = $1.ends }
   }
@@ -276,7 +270,6 @@ final class UpWorld {
 
   // MARK: devices
 
-  /// Creates the records for a device, and returns their IDs.
   private func records(of scene: UpScene, _ device: String) throws -> [String] {
     func make(_ type: String, _ soup: String, _ fields: JSONObject) throws -> String {
       var fields = fields

@@ -40,7 +40,6 @@ import Testing
     return id
   }
 
-  /// The number of undelete calls.
   private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
 
   /// The org's message at the end of a reason.

@@ -3,7 +3,6 @@ import Ledger
 import Pipelines
 import Testing
 
-/// What is not undone, and undos that are interrupted or get no answer.
 @Suite struct UndoSafetyTests {
   let scene: UndoScene
 

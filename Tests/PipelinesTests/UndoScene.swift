@@ -49,7 +49,6 @@ struct UndoScene {
     return try await world.run(.ingest, .reconcile)
   }
 
-  /// The same after an edit on the phone.
   @discardableResult
   func night(
     _ phone: Device, as name: String, edited id: String, _ fields: JSONObject,
@@ -59,7 +58,6 @@ struct UndoScene {
     return try await night(phone, as: name)
   }
 
-  /// Undoes a run a minute later, as grace.
   @discardableResult
   func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
     try world.org.moveClock(by: 60_000)
@@ -127,10 +125,8 @@ struct UndoScene {
     return text.split(whereSeparator: \.isNewline).dropFirst().map(String.init)
   }
 
-  /// The number of requests that have changed records so far.
   var writes: Int { world.server.log.writes.count }
 
-  /// Whether the org has a record that is not deleted.
   func isThere(_ id: String, _ object: String = "Account") throws -> Bool {
     let found = try world.org.query(
       "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: try world.user("admin"),

@@ -1,7 +1,6 @@
 import Pipelines
 import Testing
 
-/// Changes of a run are undone in the org, and stay undone.
 @Suite struct UndoTests {
   let scene: UndoScene
 

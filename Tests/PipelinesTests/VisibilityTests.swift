@@ -19,7 +19,6 @@ import Testing
     "appointments": "ServiceAppointment", "cases": "Case", "sitevisits": "Site_Visit__c",
   ]
 
-  /// The IDs of an object that a user's own token reads over HTTP.
   func ids(_ object: String, as name: String, _ world: World) async throws -> [String] {
     let soql = HTTPQuery.encode("SELECT Id FROM \(object) ORDER BY Id")
     var request = HTTPRequest("GET", world.server.url + "/services/data/v66.0/query?q=" + soql)

@@ -8,7 +8,6 @@ import Testing
 
 /// The table of `docs/how-to/troubleshoot.md`, row by row.
 @Suite struct WrongRunsTests {
-  /// A row of the table.
   struct Row: Sendable, CustomTestStringConvertible {
     let night: String
     let exit: String

@@ -6,7 +6,6 @@ import Testing
 
 /// Runs that are interrupted at each of their requests and resumed with the ledger on disk.
 struct DeathTests {
-  /// A scenario whose edits need every kind of request.
   static func day() throws -> FieldDay {
     let day = try FieldDay()
     day.rules.append(

@@ -72,7 +72,6 @@ struct DecidedEditTests {
     return facts
   }
 
-  /// An edit of a record that was deleted when the decision was made.
   private static func deleted(_ decision: Decision, _ server: ServerRecord) -> EditFacts {
     facts(decision, .update, server, shown: [:], verdict: .deletedOnServer)
   }

@@ -3,7 +3,6 @@ import Reports
 import System
 import Testing
 
-/// Decisions that meet later returns, late requests and other decisions.
 struct DecisionCourseTests {
   private let day: FieldDay
 

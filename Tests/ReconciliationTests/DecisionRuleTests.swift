@@ -66,7 +66,6 @@ struct DecisionRuleTests {
     }
   }
 
-  /// The decisions that an advice suggests, by a part of its text.
   private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
     ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]),
     ("recreate", [.device]), ("another value", [.set]), ("name the record", [.record]),
@@ -75,7 +74,6 @@ struct DecisionRuleTests {
     ("each other edit", [.server, .discard]), ("which one counts", [.record]),
   ]
 
-  /// The parts of an advice that suggest none of the possible decisions.
   private func refused(_ text: String, _ possible: Set<Decision.Kind>) -> [String] {
     let end = text.firstRange(of: ": attache decide")?.lowerBound ?? text.endIndex
     let words = text[..<end].lowercased()

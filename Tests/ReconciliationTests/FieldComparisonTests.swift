@@ -282,7 +282,6 @@ struct FieldComparisonTests {
 
   // MARK: writes through another row of the device
 
-  /// A write that replaced `a` in A, starting from a state dated `dateBefore`.
   private func beside(dateBefore: String?, date: String) -> MergeBaseRule.OwnWrite {
     var own = MergeBaseRule.OwnWrite(date: date, fields: [:], left: ["A": "ours"])
     own.beside = [.init(dateBefore: dateBefore, date: date, replaced: ["A": "a"])]

@@ -36,7 +36,6 @@ final class FieldDay {
 
   static let store = StoreKey(scope: .user, storeName: "default")
 
-  /// `integrationProfile` determines what the integration user can see.
   init(integrationProfile: String = "Integration") throws {
     org = try LocalOrg.Org(
       directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))
@@ -270,12 +269,10 @@ final class FieldDay {
     return try ledger.plannedEdits(run: run.id, presumed)
   }
 
-  /// The verdicts of the last run, as `verdict count`.
   func verdicts(_ summary: ReconcileSummary) -> String {
     summary.verdicts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
   }
 
-  /// The details of every outcome of the last run.
   func details() throws -> [OutcomeDetail] {
     let run = try #require(try state.runs(limit: 1).first)
     return try ReportModel(state: state, run: run.id, called: "demo").edits.all().map(\.detail)
@@ -287,12 +284,10 @@ final class FieldDay {
     server = try OrgServer(org: org)
   }
 
-  /// All writes so far, by method.
   var writes: [String] { server.log.writes.map { "\($0.method) \($0.kind)" } }
 }
 
 extension [PlannedOutcome] {
-  /// The number of edits by verdict.
   var counts: [Verdict: Int] { reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 } }
 
   /// The number of writes that would be sent, by kind.

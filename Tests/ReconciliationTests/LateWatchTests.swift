@@ -25,7 +25,6 @@ struct LateWatchTests {
     case replaced
     /// A later edit of the device was sent before it arrives.
     case followed
-    /// Its change is undone.
     case undone
     /// The device has discarded it.
     case takenBack
@@ -175,7 +174,6 @@ struct LateWatchTests {
     try await night()
   }
 
-  /// The last run that wrote.
   private func lastRun() throws -> String {
     try #require(
       try day.state.connection.text(

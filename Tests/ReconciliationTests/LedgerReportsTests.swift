@@ -170,7 +170,6 @@ struct LedgerReportsTests {
 
   // MARK: requests
 
-  /// One planned update of the edit.
   private func planned(_ run: String) throws -> OperationRow {
     let row = OperationRow(
       editID: 1, action: .update, sender: "ada@example.com", sobject: "Account",

@@ -171,7 +171,6 @@ struct OwnWritesTests {
   private static let first = "2026-02-01T00:00:01.000+0000"
   private static let second = "2026-02-01T00:00:02.000+0000"
 
-  /// A completed write of an edit, with what is known about its result.
   private func write(
     _ state: LedgerDatabase, _ edit: Int64, _ name: String, date: String?, isOurs: Bool = true
   ) throws {

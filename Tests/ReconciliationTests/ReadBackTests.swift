@@ -2,7 +2,6 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Records that disappear between a write and reading it back.
 struct ReadBackTests {
   private let day: FieldDay
 

@@ -33,7 +33,6 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  /// An edit in conflict, from an app that does not count its returns.
   private func conflict(_ day: FieldDay) async throws -> (id: String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])

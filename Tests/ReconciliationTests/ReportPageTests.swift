@@ -10,7 +10,6 @@ import Testing
 struct ReportPageTests {
   let directory = TemporaryDirectory("page")
 
-  /// The page of a scenario with every kind of entry, and its model.
   private func page() async throws -> (path: String, model: ReportModel) {
     let day = try await ReportTests.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
@@ -19,7 +18,6 @@ struct ReportPageTests {
     return (try write(model), model)
   }
 
-  /// The model with other edits.
   private func model(
     _ model: ReportModel, edits: [ReportEdit], stillOpen: [ReportEdit] = []
   ) -> ReportModel {
@@ -29,7 +27,6 @@ struct ReportPageTests {
     return model
   }
 
-  /// Whether this machine has an idle core.
   private static var isIdle: Bool {
     let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
     let load = text.split(separator: " ").first.flatMap { Double($0) } ?? .infinity
@@ -243,7 +240,6 @@ struct ReportPageTests {
   /// A line without the characters that printers and screens set differently.
   private static func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 
-  /// The lines with text of each page.
   private static func lines(ofPDF path: String) throws -> [[String]] {
     let program = Process()
     program.executableURL = URL(fileURLWithPath: try #require(pdftotext))
@@ -294,7 +290,6 @@ extension ReportTotals {
 }
 
 extension ReportEdits {
-  /// Edits that are not in a ledger.
   init(_ edits: [ReportEdit]) {
     var totals = ReportTotals()
     for edit in edits { totals.add(edit) }

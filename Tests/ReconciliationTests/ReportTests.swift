@@ -35,7 +35,6 @@ struct ReportTests {
     String(decoding: try format.bytes(file ?? format.files[0], model, options), as: UTF8.self)
   }
 
-  /// The unchanged files of a format.
   private static func files(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
   ) throws -> [String] { try format.files.map { try text(format, model, options, file: $0) } }

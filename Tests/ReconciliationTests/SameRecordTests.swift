@@ -5,7 +5,6 @@ import Testing
 
 /// Edits of one record in one run, one of which identifies it by ID and the other by external ID.
 struct SameRecordTests {
-  /// The devices of the edits.
   enum Devices: String, CaseIterable { case one, twoOfOneUser, twoUsers }
 
   struct Case: CustomTestStringConvertible {

@@ -3,9 +3,7 @@ import Ledger
 import LocalOrg
 import Testing
 
-/// New records that are undone, and the references to them.
 struct UndoReferencesTests {
-  /// Decides to undo all changes of the last run.
   private func undoLast(_ day: FieldDay) throws {
     let run = try #require(try day.state.runs(limit: 1).first?.id)
     try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")

@@ -69,7 +69,6 @@ struct UpsertDoubtTests {
     /// read, which a collection cannot have.
     var kind: RequestKind { stood && mode == .leaveIfChanged ? .composite : .collectionUpsert }
 
-    /// The edit's message.
     var message: String? {
       switch (answer, office) {
       case (.arrived, .changes) where stood: mode == .overwrite ? nil : "no answer came back"

@@ -37,7 +37,6 @@ import Testing
     }
   }
 
-  /// Pastes a line into a shell of another directory.
   private func paste(_ line: String, _ program: String) throws -> (status: Int32, text: String) {
     var environment = ["PROGRAM": program]
     for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {

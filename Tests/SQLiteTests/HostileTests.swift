@@ -101,7 +101,6 @@ import Testing
     }
   }
 
-  /// Creates a file with one table.
   private static func heapFile(in directory: TemporaryDirectory) throws -> String {
     let path = directory.file("heap.db")
     let made = try Connection(path, mode: .create)

@@ -2,7 +2,6 @@ import HTTP
 import Salesforce
 import Testing
 
-/// The address and the token of the request for the next page.
 @Suite struct NextPageTests {
   @Test(arguments: [
     "http://HOST/services/data/v66.0/query/01g-3", "//HOST/services/data/v66.0/query/01g-3",

@@ -82,7 +82,6 @@ final class ScriptedOrg: Sendable {
     requests.withLock { $0 }.filter { $0.path == "/services/oauth2/token" }
   }
 
-  /// A client of this org that never pauses.
   func org(
     _ credentials: Credentials? = nil, budget: APIBudget = APIBudget(), pause: RetryPause = .none,
     concurrency: Int = 8, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }

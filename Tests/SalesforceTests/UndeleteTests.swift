@@ -34,7 +34,6 @@ import Testing
     xml(String(decoding: SOAPElementTests.fault(code, words), as: UTF8.self), status: 500)
   }
 
-  /// An org that answers each call by its number, from 1.
   private func org(_ answer: @escaping @Sendable (Int) -> ServerResponse) throws -> ScriptedOrg {
     let calls = Kept(0)
     return try ScriptedOrg { request in

@@ -13,7 +13,6 @@ enum Altering {
     #"{"city":"San Francisco","country":"usa"}"#, #"{"city":"Paris","country":"france"}"#,
   ]
 
-  /// Creates a store with one soup of elements.
   static func make(
     _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = elements
   ) throws -> TestStore {

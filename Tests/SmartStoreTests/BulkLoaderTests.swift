@@ -2,7 +2,6 @@ import JSON
 import SmartStore
 import Testing
 
-/// Loads pages given as text.
 func load(
   _ mode: BulkLoader.Mode, _ pages: [String], into tests: [TestStore], specs: [IndexSpec],
   skip: Set<String> = [], syncID: Int64? = 7
@@ -17,7 +16,6 @@ func load(
   return (loads, try loader.finish())
 }
 
-/// The changes that a page would make.
 func changes(
   _ page: String, against test: TestStore, specs: [IndexSpec], skip: Set<String> = []
 ) throws -> BulkLoader.PageChanges {

@@ -4,7 +4,6 @@ import Testing
 
 /// The members with which Mobile Sync marks changes, in every spelling.
 @Suite struct FlagTests {
-  /// A flag in an element, and its value by `boolValue` and `optBoolean`.
   static let spellings: [(flag: String, ios: Bool, android: Bool)] = [
     ("true", true, true), ("false", false, false), ("null", false, false), (#""true""#, true, true),
     (#""TRUE""#, true, true), (#""True""#, true, true), (#""tru""#, true, false),

@@ -9,7 +9,6 @@ import Testing
 ///
 /// Each gives a typed error or the right result, in time, and is never written.
 @Suite struct FuzzTests {
-  /// The region of the damage.
   enum Region: String, CaseIterable {
     case header, schemaText, tree, overflow, metaTable, json, cut
   }
@@ -22,7 +21,6 @@ import Testing
   struct Sound {
     let test: TestStore
     let bytes: [UInt8]
-    /// Page numbers by region, counted from 0.
     var pages: [Region: [Int]] = [:]
     /// The results of a sound file.
     var answers: [String] = []

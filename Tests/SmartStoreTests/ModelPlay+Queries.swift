@@ -3,7 +3,6 @@ import SQLite
 import SmartStore
 
 extension ModelPlay {
-  /// Runs the same query on the store and the model.
   mutating func query(_ name: String, _ operation: ModelTests.Operation) throws {
     // Full-text searches use a soup with full-text indexes, if there is one.
     let wordy = model.keys.sorted().filter { key in

@@ -5,7 +5,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A soup in the model.
 struct ModelSoup {
   var specs: [IndexSpec]
   var elements: [Int64: JSONObject] = [:]
@@ -18,7 +17,6 @@ struct ModelSoup {
 
 struct ModelMismatch: Error, CustomStringConvertible { let description: String }
 
-/// A random play on a store and its model.
 struct ModelPlay {
   /// The minimum number of each operation.
   static let least = CampaignSize.model.count
@@ -293,7 +291,6 @@ struct ModelPlay {
     try store.connection.execute("PRAGMA synchronous = OFF")
   }
 
-  /// Kills in the middle of a change, which is gone afterwards.
   private mutating func kill(inChangeOf name: String) throws {
     let isRemoved = Bool.random(using: &random)
     let new = try element().object
@@ -349,7 +346,6 @@ struct ModelPlay {
     guard condition else { throw ModelMismatch(description: message()) }
   }
 
-  /// The cell that the model expects.
   func cell(_ spec: IndexSpec, _ id: Int64, in soup: ModelSoup) -> SQLiteValue {
     if let stale = soup.stale[spec.path]?[id] { return stale }
     let value = ModelCell.projected(

@@ -5,7 +5,6 @@ import Testing
 /// Random soups, specs, elements and operations; the store is compared with a model in memory after
 /// each.
 @Suite struct ModelTests {
-  /// The operations that are counted.
   enum Operation: String, CaseIterable {
     case register, insert, upsertByID, upsertByKey, retrieve, removeByIDs, removeByQuery, clear
     case alter, alterReIndexing, reIndex, removeSoup

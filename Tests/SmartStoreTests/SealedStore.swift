@@ -4,7 +4,6 @@ import SmartStore
 import System
 import TestSupport
 
-/// A plain store of some size, and its sealed form.
 struct SealedStore {
   let directory = TemporaryDirectory("sealed")
   let passphrase = "cGFzc3BocmFzZSBvZiBhIHRlc3QsIDMyIGJ5dGVzIQ=="
@@ -42,7 +41,6 @@ struct SealedStore {
       iterations: iterations ?? self.iterations, header: header)
   }
 
-  /// All names in the directory.
   func names() throws -> [String] { try Files.list(directory.path) }
 
   /// The error of unsealing `bytes`; nil if it succeeds.

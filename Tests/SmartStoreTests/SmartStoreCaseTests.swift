@@ -6,7 +6,6 @@ import Testing
 
 /// The SDKs' own cases for soups and queries, as behavior.
 @Suite struct SmartStoreCaseTests {
-  /// A store with one soup.
   func make(
     _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = []
   ) throws -> TestStore {

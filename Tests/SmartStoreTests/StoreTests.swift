@@ -3,7 +3,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A store in a temporary directory, with a clock that the test sets.
 final class TestStore {
   let directory = TemporaryDirectory()
   let store: Store

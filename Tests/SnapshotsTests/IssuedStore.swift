@@ -11,7 +11,6 @@ struct IssuedStore {
   let directory = TemporaryDirectory()
   let entry: StoreEntry
 
-  /// The path of the store.
   var path: String { directory.file("store.db") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {

@@ -118,7 +118,6 @@ enum Prose {
     }.joined(separator: "\n")
   }
 
-  /// The prose in one line of code.
   private static func code(_ line: Bytes) -> [String] {
     var found: [String] = []
     if string(line).contains("func `") {
@@ -157,7 +156,6 @@ enum Prose {
     return min(index, line.count)
   }
 
-  /// The position after an interpolation that starts with the backslash at `start`.
   private static func endOfInterpolation(_ line: ArraySlice<UInt8>, _ start: Int) -> Int {
     var (index, depth, isText) = (start + 2, 1, false)
     while index < line.endIndex, depth > 0 {

@@ -2,7 +2,6 @@ import Testing
 
 /// Every accepted key of the pipeline file is read by some code.
 @Suite struct SettingsTests {
-  /// Whether a file has settings types.
   static func holdsSettings(_ path: String) -> Bool {
     path.hasPrefix("Sources/Pipelines/Configuration/")
       || path == "Sources/Returns/InboxLimits.swift"
@@ -167,7 +166,6 @@ import Testing
     }
   }
 
-  /// The computed properties and functions whose body contains `name`.
   static func members(of text: String, that name: String) -> Set<String> {
     var members: Set<String> = []
     var member: (name: String, indentation: Int)?

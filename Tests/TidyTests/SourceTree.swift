@@ -15,7 +15,6 @@ enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The files that are compiled into programs.
   static let programs = files(under: "Sources") + files(under: "Benchmarks")
 
   static func files(under folder: String) -> [File] {

@@ -77,7 +77,6 @@ import Testing
     Word(#"what judges\b|judg(e|es|ed|ing) from outside\b"#, "third-party test tool"),
   ]
 
-  /// Files that quote the words.
   private static let quoting = ["docs/dev/style.md", "Tests/TidyTests/WordsTests.swift"]
 
   /// Files and folders that are not clean yet.

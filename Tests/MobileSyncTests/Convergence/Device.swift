@@ -90,7 +90,6 @@ final class Device {
     try store.close()
   }
 
-  /// The path of the store for the next process.
   func nextPath() -> String {
     opened += 1
     return directory.file("\(opened).db")

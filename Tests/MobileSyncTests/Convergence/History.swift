@@ -1,11 +1,8 @@
 import MobileSync
 import TestSupport
 
-/// The setup of a history's devices and syncs.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
-  /// The object; `Site_Visit__c` has an external ID.
   var object: String
-  /// The fields to edit.
   var fields: [String]
   /// Whether a briefcase selects the records instead of a query.
   var isBriefcase: Bool

@@ -6,7 +6,6 @@ import TestSupport
 
 import Testing
 
-/// The served org of one history, with the other users' changes.
 final class HistoryOrg {
   /// The prefix of the names of records that the query finds.
   static let prefix = "in-"
@@ -17,7 +16,6 @@ final class HistoryOrg {
   let server: OrgServer
   let admin: OrgUser
   let watch: OrgWatch
-  /// The briefcase rule, if there is one.
   private(set) var ruleID: String?
   private let directory = MemoryDirectory("org")
   private var made = 0
@@ -49,7 +47,6 @@ final class HistoryOrg {
 
   deinit { server.stop() }
 
-  /// Returns the org as a device's client.
   func client(of device: Int) throws -> Salesforce.Org {
     try Salesforce.Org(
       url: server.url,

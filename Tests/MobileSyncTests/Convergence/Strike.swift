@@ -40,7 +40,6 @@ final class Strike {
     if record == nil, !records.isEmpty { record = records[mishap.salt % records.count] }
   }
 
-  /// Whether the fault fired.
   var happened: Bool {
     switch mishap.kind {
     case .stop, .kill, .changedBetween: happening.withLock { $0 }
@@ -49,7 +48,6 @@ final class Strike {
     }
   }
 
-  /// The edit made during the sync.
   var edit: EditLog.Edit? { edited.withLock { $0 } }
 
   private let struck = Locked(false)
@@ -142,7 +140,6 @@ final class Strike {
 
   // MARK: Actions while the device waits
 
-  /// Runs an action before the org processes a request.
   private func meanwhile(
     _ body: @escaping @Sendable (LocalOrg.Org) throws -> Void
   ) -> Faults.Action {

@@ -25,7 +25,6 @@ struct SyncCheck {
     Dictionary(uniqueKeysWithValues: try await device.elements().map { ($0.entry, $0) })
   }
 
-  /// Checks the sync's effects.
   func hold(_ result: SyncResult, rows: [EditLog.Row], wasStruck: Bool, kind: Mishap.Kind?)
     async throws
   {
@@ -109,7 +108,6 @@ struct SyncCheck {
     }
   }
 
-  /// Elements are removed from a store only for a reason.
   private func removed(
     _ after: [Int64: Device.Element], of mayGo: (Device.Element) -> Bool
   ) throws {

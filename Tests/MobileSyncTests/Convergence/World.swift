@@ -72,7 +72,6 @@ final class World {
     if !records.isEmpty { try body(records[pick % records.count]) }
   }
 
-  /// Returns a unique value.
   func token(_ device: Device) -> String {
     made += 1
     return "\(Device.name(device.number))-\(made)"
@@ -207,7 +206,6 @@ final class World {
     return (true, reports)
   }
 
-  /// Compares a device's store with the log of edits.
   func check(_ device: Device, before: [Int64: Device.Element], rows: [EditLog.Row]) async throws {
     let elements = try await device.elements()
     let byEntry = Dictionary(uniqueKeysWithValues: elements.map { ($0.entry, $0) })

@@ -9,7 +9,6 @@ import Testing
   static let accounts = BriefcasePrimeTests.accounts
   static let contacts = BriefcasePrimeTests.contacts
 
-  /// A store whose user has a briefcase of all accounts and contacts.
   static func store(
     _ platform: Platform = .ios, accounts: Int, contacts: Int = 0,
     _ adjust: (inout OrgServer.Options) -> Void = { _ in }

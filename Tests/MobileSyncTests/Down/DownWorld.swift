@@ -5,7 +5,6 @@ import SmartStore
 import System
 import Testing
 
-/// The kinds of sync down whose elements are records.
 enum DownKind: String, CaseIterable, Sendable {
   case soql, sosl, mru, refresh, parentChildren, briefcase, custom
 
@@ -91,7 +90,6 @@ struct AcmeTarget: CustomSyncDownTarget {
   }
 }
 
-/// The destination of a sync down.
 enum DownSink: String, CaseIterable, Sendable { case store, snapshot }
 
 /// One kind of sync down, run repeatedly into one kind of sink.
@@ -165,7 +163,6 @@ final class DownWorld {
     return result
   }
 
-  /// The names of the accounts in the store, by ID.
   func names() async throws -> [String: String] {
     let elements = try await store?.elements() ?? snapshot?.elements("accounts") ?? []
     if let snapshot {
@@ -206,13 +203,11 @@ final class DownWorld {
     }
   }
 
-  /// The flag `__local__` of all elements.
   func dirty() async throws -> [String] {
     let elements = try await store?.elements() ?? snapshot?.elements("accounts") ?? []
     return elements.filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
   }
 
-  /// The cursor from which the sync continues.
   func cursor() async throws -> Int64 {
     if let store { return try await store.manager.syncStatus(named: "down")?.maxTimeStamp ?? -1 }
     return try snapshot.map { try SyncsSoup.states(in: $0.store()) }?.last?.maxTimeStamp ?? -1

@@ -1,7 +1,6 @@
 import MobileSync
 import Testing
 
-/// An account in the org with its contacts.
 struct Family: Sendable, Hashable {
   var id: String
   var children: [String]
@@ -71,7 +70,6 @@ extension ManagedStore {
 }
 
 extension SyncUpTarget {
-  /// The target for accounts with contacts, as in the SDK's tests.
   static func accounts(
     _ type: RelationshipType = .masterDetail, externalIDs: (String?, String?) = (nil, nil)
   ) -> SyncUpTarget {

@@ -2,7 +2,6 @@ import HTTP
 import MobileSync
 import Testing
 
-/// Members have no order in JSON.
 @Suite struct MemberOrderTests {
   @Test(arguments: [
     #"{"IsDeleted":false,"Id":"a","N":1}"#: #"{"Id":"a","N":1}"#,

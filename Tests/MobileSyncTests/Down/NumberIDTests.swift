@@ -8,7 +8,6 @@ import Testing
   static let soup = "numbered"
   static let amounts = ["7", "0.5", "12345678", "120000000000.25"]
 
-  /// A store with a soup of accounts, identified by the given field.
   private func store(_ platform: Platform, by field: String) async throws -> ManagedStore {
     try await ManagedStore(platform) { store in
       try store.registerSoup(

@@ -4,7 +4,6 @@ import Salesforce
 import SmartStore
 import Testing
 
-/// Searches in the sync manager.
 @Suite struct SoslDownTests {
   private let store: ManagedStore
 

@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// Scripted pages.
 private final class ScriptedPages: SyncDownPages {
   /// The records of each page, by ID and date; nil fails there.
   var pages: [[(id: String, date: String)]?]
@@ -33,7 +32,6 @@ private final class ScriptedPages: SyncDownPages {
   }
 }
 
-/// A target that returns scripted pages and records its calls.
 private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
   static let place = SyncDestination(
     soupName: ManagedStore.accounts, idPath: "Id", modificationPath: "LastModifiedDate")

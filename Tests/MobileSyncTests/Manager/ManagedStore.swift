@@ -42,7 +42,6 @@ final class ManagedStore {
     return (store, try store.org.makeAccounts(count))
   }
 
-  /// A store, and the given number of families of its org.
   static func with(
     families count: Int, children: Int, _ platform: Platform = .ios
   ) async throws -> (ManagedStore, [Family]) {
@@ -113,12 +112,10 @@ final class ManagedStore {
     }
   }
 
-  /// Renames elements on the device, to `name` and the ID.
   func rename(_ ids: [String], to name: String = "local") async throws {
     try await edit(ids) { $0["Name"] = .string("\(name) \($0["Id"]?.string ?? "")") }
   }
 
-  /// Marks elements as deleted on the device.
   func delete(_ ids: [String], of soup: String = accounts) async throws {
     try await edit(ids, of: soup) {
       $0["__locally_updated__"] = false
@@ -126,7 +123,6 @@ final class ManagedStore {
     }
   }
 
-  /// Creates records on the device and returns their local IDs.
   @discardableResult
   func create(
     _ records: [JSONObject], type: String? = "Account", in soup: String = accounts
@@ -148,7 +144,6 @@ final class ManagedStore {
     }
   }
 
-  /// Creates accounts on the device with these names.
   @discardableResult
   func createAccounts(_ names: [String]) async throws -> [String] {
     try await create(names.map { ["Name": .string($0), "Description": .string("of \($0)")] })
@@ -173,13 +168,11 @@ final class ManagedStore {
     try await elements(soup).compactMap { $0[path]?.string }.sorted()
   }
 
-  /// The IDs of the elements with local changes.
   func dirty(_ soup: String = accounts) async throws -> [String] {
     try await elements(soup).filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
       .sorted()
   }
 
-  /// The value of a record's field in the org.
   func server(_ object: String, _ field: String, of id: String) throws -> JSONValue? {
     try org.values(object, [field], of: id)?[field]
   }

@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Failures of the org or of the connection during a sync down.
 @Suite struct SyncFaultTests {
   private func paged(
     _ count: Int = 650, _ platform: Platform = .ios

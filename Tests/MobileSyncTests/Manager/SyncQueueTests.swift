@@ -4,7 +4,6 @@ import Testing
 
 /// The syncs of a store run one after another, whichever task starts them.
 @Suite struct SyncQueueTests {
-  /// Counts the concurrent tasks.
   private final class Room: Sendable {
     private let state = Mutex((inside: 0, most: 0))
     var most: Int { state.withLock { $0.most } }

@@ -10,7 +10,6 @@ import System
 import TestSupport
 import Testing
 
-/// A first prime with a bulk query job.
 @Suite struct BulkPrimeTests {
   private static let query =
     "SELECT Id, Name, Phone, Description, AnnualRevenue, NumberOfEmployees, IsDeleted FROM Account"
@@ -269,7 +268,6 @@ import Testing
     #expect(try snapshot.elements("accounts").count == 230)
   }
 
-  /// Primes from an org whose third page of the result is wrong.
   private func primesByPages(_ third: Faults.Action) async throws {
     let org = try filled()
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, third)

@@ -14,7 +14,6 @@ import Testing
   private static let oslo = SyncDefinition.soql(
     "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'", into: "contacts")
 
-  /// The contacts whose names start with K, with one more field.
   private static let named = SyncDefinition.soql(
     "named", "SELECT Id, LastName, Title FROM Contact WHERE LastName LIKE 'K%'", into: "contacts")
 
@@ -34,7 +33,6 @@ import Testing
     return soup
   }
 
-  /// An account in Oslo with contacts of these names, and their IDs.
   private static func account(
     _ org: SyncedOrg, _ names: String...
   ) throws -> (id: String, contacts: [String]) {

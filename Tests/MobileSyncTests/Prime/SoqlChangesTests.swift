@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Changes and deletions in one request.
 @Suite struct SoqlChangesTests {
   private static let query = "SELECT Id, Name FROM Account"
 

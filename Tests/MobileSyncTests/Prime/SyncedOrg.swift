@@ -29,31 +29,26 @@ struct SyncedOrg {
     server = try OrgServer(org: org, options: options)
   }
 
-  /// An org with the given number of accounts.
   init(accounts count: Int) throws {
     try self.init()
     try makeAccounts(count)
   }
 
-  /// The same, with the accounts' IDs.
   static func with(accounts count: Int) throws -> (SyncedOrg, [String]) {
     let org = try SyncedOrg()
     return (org, try org.makeAccounts(count))
   }
 
-  /// The size limit of responses in bytes.
   var answerLimit: Int {
     get { limit.withLock { $0 } }
     nonmutating set { limit.withLock { $0 = newValue } }
   }
   private let limit = Locked(64 << 20)
 
-  /// A session of a user.
   func session(_ username: String = "admin@example.com") async throws -> Session {
     try await client(username).session()
   }
 
-  /// A client of the org, logged in as a user.
   func client(_ username: String = "admin@example.com") throws -> Salesforce.Org {
     let token = try server.token(for: username, app: "app")
     return try Salesforce.Org(
@@ -74,7 +69,6 @@ struct SyncedOrg {
     return try #require(outcome.id)
   }
 
-  /// Creates accounts named `name 0` and so on, and returns their IDs.
   @discardableResult
   func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
     try org.transaction {
@@ -90,7 +84,6 @@ struct SyncedOrg {
     if let error = org.delete(nil, id: id, as: admin).errors.first { throw error }
   }
 
-  /// The number of requests of a kind.
   func requests(_ kind: LocalOrg.RequestKind) -> Int { server.log.counts[kind] ?? 0 }
 }
 
@@ -143,7 +136,6 @@ final class Snapshot {
     return self
   }
 
-  /// Primes with these syncs listing IDs, now and from now on.
   @discardableResult
   func prime(listing syncs: String...) async throws -> PrimeOutcome {
     listIDs = Set(syncs)
@@ -231,11 +223,9 @@ final class Snapshot {
     }
   }
 
-  /// The files in the snapshot's directory.
   var files: [String] { (try? Files.list(directory.path)) ?? [] }
 }
 
-/// The events of a prime.
 final class Events: Sendable {
   private let state = Mutex<[SyncEvent]>([])
   var all: [SyncEvent] { state.withLock { $0 } }
@@ -243,7 +233,6 @@ final class Events: Sendable {
 }
 
 extension StoreConfig.Soup {
-  /// A soup with the indexes of the documentation's sample.
   static func sample(_ name: String, _ paths: String...) -> StoreConfig.Soup {
     var indexes = [IndexSpec(path: "Id", type: .string)]
     indexes += paths.map { IndexSpec(path: $0, type: .string) }

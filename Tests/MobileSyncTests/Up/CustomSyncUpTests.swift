@@ -80,7 +80,6 @@ private final class TestTarget: CustomSyncUpTarget {
     return (await run.lastState, await run.report, story)
   }
 
-  /// Makes three local changes of a kind and returns their IDs.
   private func change(_ store: ManagedStore, _ operation: Operation) async throws -> [String] {
     if operation == .create { return try await store.createAccounts(["A", "B", "C"]) }
     let ids = Array(try await store.syncedAccounts(5)[..<3])

@@ -7,7 +7,6 @@ import Testing
 @Suite struct FamilyFaultTests {
   private static let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
 
-  /// New accounts with the given number of contacts each, on the device.
   private func store(
     _ accounts: [String], contacts: Int, _ platform: Platform = .ios
   ) async throws -> ManagedStore {

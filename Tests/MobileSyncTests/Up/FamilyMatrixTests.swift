@@ -5,7 +5,6 @@ import Testing
 
 /// Rows 159–196 of the conformance table (ParentChildrenOtherSyncTest).
 @Suite struct FamilyMatrixTests {
-  /// The change of a record on one side.
   enum Change: Character, Sendable {
     case none = "N"
     case update = "U"

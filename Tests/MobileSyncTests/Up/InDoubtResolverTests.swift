@@ -22,7 +22,6 @@ struct InDoubtResolverTests {
     return reader
   }
 
-  /// A resolver that knows which records other writes have made.
   private func resolver(_ reader: RecordReader, taken: Set<String> = []) -> InDoubtResolver {
     InDoubtResolver(reader: reader, unansweredWaitSeconds: 0) { taken.contains($0) }
   }

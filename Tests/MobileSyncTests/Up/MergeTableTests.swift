@@ -6,13 +6,11 @@ import Testing
 /// Every combination of what happened on the device and in the org, through a complete sync and
 /// against tables written by hand from the specification.
 @Suite struct MergeTableTests {
-  /// What happened to a record.
   struct Case: Sendable, Hashable, CustomStringConvertible {
     /// The local flags: l for `__local__`, c, u and d for created, updated, deleted.
     var flags: String
     /// The state of the org's record.
     var server: Server
-    /// The modification date in the element.
     var date: LocalDate
 
     var description: String { "flags \(flags), server \(server), date \(date)" }
@@ -205,7 +203,6 @@ import Testing
     }
   }
 
-  /// Checks that element and org match the outcome.
   private func check(
     _ one: Case, _ outcome: String, _ id: String, _ newID: String?, _ element: JSONValue?,
     _ store: ManagedStore

@@ -10,7 +10,6 @@ private struct Change: SyncUpChange { let write: SyncUpWrite }
 private final class Script: SyncUpJournal {
   let told = Locked<[String]>([])
   var lines: [String] { told.withLock { $0 } }
-  /// Whether it also logs `keep`.
   var tellsKeeping = false
   /// Changes that are resolved before their request is sent.
   var settledBefore: Set<String> = []

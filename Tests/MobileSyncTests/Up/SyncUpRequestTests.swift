@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct SyncUpRequestTests {
-  /// Changes of a soup, one for each pair of a type and flags.
   private func sends(_ records: [(type: String, flags: String)]) throws -> [SyncUpSend] {
     let directory = TemporaryDirectory("requests")
     let store = try Store(creating: directory.file("store.db"), platform: .ios)

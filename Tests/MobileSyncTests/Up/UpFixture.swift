@@ -32,7 +32,6 @@ extension ManagedStore {
     return ids
   }
 
-  /// Changes the name and description of accounts on the device.
   func editAccounts(_ ids: [String]) async throws {
     try await edit(ids) {
       $0["Name"] = .string("local \($0["Id"]?.string ?? "")")
@@ -40,7 +39,6 @@ extension ManagedStore {
     }
   }
 
-  /// Runs a sync up until it ends, with any result.
   @discardableResult
   func up(
     _ target: SyncUpTarget, _ mode: MergeMode = .overwrite,
@@ -53,7 +51,6 @@ extension ManagedStore {
     return (await run.lastState, await run.report, story)
   }
 
-  /// The same with a kind's own target.
   @discardableResult
   func up(
     _ kind: SyncUpTarget.Kind, _ mode: MergeMode = .overwrite,
@@ -65,17 +62,14 @@ extension ManagedStore {
   /// The account's name in the org; nil if it is deleted.
   func serverName(_ id: String) throws -> String? { try server("Account", "Name", of: id)?.string }
 
-  /// The account's description in the org.
   func serverDescription(_ id: String) throws -> String? {
     try server("Account", "Description", of: id)?.string
   }
 
-  /// The number of accounts in the org.
   func accountCount() throws -> Int {
     try org.org.query("SELECT Id FROM Account", as: org.admin).totalSize
   }
 
-  /// The IDs of elements, by name.
   func ids(named names: [String]) async throws -> [String] {
     let elements = try await elements()
     return try names.map { name in
@@ -97,7 +91,6 @@ extension LocalState {
 }
 
 extension SyncReport {
-  /// The outcomes of the changes, by ID.
   var outcomes: [String: Record.Outcome] {
     Dictionary(records.compactMap { r in r.id.map { ($0, r.outcome) } }, uniquingKeysWith: { $1 })
   }

@@ -17,12 +17,10 @@ struct ChildRun {
 
   var diedInStage: Bool { status == 137 && hasStarted && !hasFinished }
 
-  /// The executable next to the tests.
   static var executable: String {
     (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
   }
 
-  /// Runs a stage to its end or to `point`.
   init(_ stage: Stage, _ world: World, killedAt point: KillPoint? = nil) throws {
     let counted = world.directory.file("calls")
     try Files.remove(counted)

@@ -5,7 +5,6 @@ import TestSupport
 struct KillShim: Sendable {
   /// Kills; compiled once with the compiler that comes with Swift.
   static let shared = Result { try KillShim("killpoint") }
-  /// Records the order in which files are synchronized and renamed.
   static let order = Result { try KillShim("order") }
   /// Records what is written, named, synchronized and requested from the org.
   static let watch = Result { try KillShim("watch") }
@@ -27,6 +26,5 @@ struct KillShim: Sendable {
     }
   }
 
-  /// Why there is no shim.
   struct Failure: Error { let words: String }
 }

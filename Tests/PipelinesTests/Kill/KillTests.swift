@@ -34,7 +34,6 @@ import Testing
   static let seed = CampaignSize.killPoints.firstSeed(20_261_128)
 }
 
-/// The kills of one scene.
 struct KillRounds {
   let scene: KillScene
   let seed: UInt64

@@ -125,7 +125,6 @@ struct Remains {
   }
 }
 
-/// A store row by row.
 enum StoreRows {
   static func lines(_ path: String) throws -> [String] {
     let connection = try Connection(path, mode: .immutable)
@@ -227,7 +226,6 @@ enum LedgerRows {
   ]
 }
 
-/// A row as one line.
 enum RowText {
   static func text(_ row: borrowing Row) -> String {
     var texts: [String] = []

@@ -5,14 +5,12 @@ import SmartStore
 import System
 import TestSupport
 
-/// A pipeline on the independent org.
 final class SecondOrgScene: Sendable {
   let directory = TemporaryDirectory("second")
   let org: SecondOrg
   let pipeline: Pipeline
   let variables: [String: String]
   let userIDs: [String: String]
-  /// The events of all runs.
   let told = Locked<[RunEvent]>([])
 
   init(
@@ -32,7 +30,6 @@ final class SecondOrgScene: Sendable {
 
   var data: DataDirectory { DataDirectory(root: directory.file("snapshots"), name: pipeline.name) }
 
-  /// One run, without pauses.
   @discardableResult
   func run(
     _ stages: Set<Stage> = Set(Stage.allCases), _ change: (inout RunOptions) -> Void = { _ in }
@@ -46,10 +43,8 @@ final class SecondOrgScene: Sendable {
       report: { [told] event in told.withLock { $0.append(event) } })
   }
 
-  /// The result of a scheduled run and its retries.
   struct ScheduledRun {
     var last: RunSummary
-    /// The number of runs.
     var runs = 1
     /// The verdicts of the edits: those resolved in any run, and those open at the end.
     var verdicts: [Verdict: Int] = [:]
@@ -100,7 +95,6 @@ final class SecondOrgScene: Sendable {
       + org.differences(place + "/globalsyncs.json", everybodys)
   }
 
-  /// The users skipped so far, with the reasons.
   var skipped: [String] {
     told.withLock { $0 }.compactMap {
       if case .snapshotSkipped(_, let username, let reason) = $0 {
