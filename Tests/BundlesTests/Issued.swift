@@ -26,7 +26,6 @@ struct Issued {
   let platform: Platform
   var entry: StoreEntry
   var manifest: Manifest
-
   var storePath: String { directory.file("stores/\(entry.path)") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {
@@ -36,7 +35,6 @@ struct Issued {
   }
 
   static let owner = StoreLocation.User(organizationID: org, userID: user)
-
   init(_ platform: Platform, in directory: TemporaryDirectory = TemporaryDirectory()) throws {
     self.directory = directory
     self.platform = platform

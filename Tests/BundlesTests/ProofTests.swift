@@ -10,7 +10,6 @@ import Testing
 
 @Suite struct ProofTests {
   private let issued: Issued
-
   init() throws { issued = try Issued(.ios) }
 
   let directory = TemporaryDirectory()

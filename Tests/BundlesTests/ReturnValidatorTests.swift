@@ -10,7 +10,6 @@ import Testing
 /// Which store of which bundle a returned file is, and whether it was changed.
 @Suite struct ReturnValidatorTests {
   private let issued: Issued
-
   init() throws { issued = try Issued(.ios) }
 
   private typealias IssuedStore = ReturnValidator.IssuedStore

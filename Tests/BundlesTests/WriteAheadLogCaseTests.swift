@@ -87,7 +87,6 @@ struct HandMadeLog {
     let index: [UInt8]
     /// The number of frames in the first commit.
     let first: Int
-
     init() throws {
       let issued = try Issued(.android, in: directory)
       let device = try Connection(issued.storePath)

@@ -190,7 +190,6 @@ final class ExampleScene {
   private(set) var url = ""
   private(set) var ran: Set<String> = []
   private let key: String
-
   init() throws {
     let made = try PrivateKey.generateRSA()
     key = String(decoding: made.pem, as: UTF8.self)

@@ -4,9 +4,7 @@ import Testing
 struct Page: Sendable, CustomTestStringConvertible {
   let path: String
   let text: String
-
   var testDescription: String { path }
-
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 

@@ -7,7 +7,6 @@ import Testing
     /// The rule that was broken.
     let testDescription: String
     let history: History
-
     init(_ rule: String, _ seed: UInt64, _ setup: HistorySetup, _ steps: [Step]) {
       testDescription = rule
       var history = History(seed: seed)

@@ -13,14 +13,12 @@ struct GoldenHistory: RandomHistory {
   var expected: [GoldenPart: String]?
   /// Receives the digests that it has.
   var found: @Sendable ([GoldenPart: String]) -> Void
-
   var seed: UInt64 { history.seed }
   var steps: [Step] {
     get { history.steps }
     set { history.steps = newValue }
   }
   var description: String { history.description }
-
   init(
     seed: UInt64, expected: [GoldenPart: String]?,
     found: @escaping @Sendable ([GoldenPart: String]) -> Void

@@ -70,7 +70,6 @@ struct GoldenNames {
   private let text: [UInt8]
   private var plainText: [UInt8] = []
   private var digests: [ArraySlice<UInt8>: Int] = [:]
-
   init(_ text: [UInt8]) { self.text = text }
 
   mutating func plain() -> String {

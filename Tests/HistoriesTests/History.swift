@@ -84,11 +84,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 struct History: RandomHistory, Hashable {
   /// The number of steps drawn before the later streams.
   static let length = 14
-
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-
   init(seed: UInt64) {
     self.seed = seed
     var random = HistoryRandom(seed)

@@ -14,7 +14,6 @@ enum HistoryOrg {
   struct KeyPair: Sendable {
     let pem: String
     let certificate: [UInt8]
-
     init() throws {
       let key = try PrivateKey.generateRSA()
       pem = String(decoding: key.pem, as: UTF8.self)

@@ -57,7 +57,6 @@ final class OrgWatch: Sendable {
   private let state = Locked(State())
   /// Concurrent requests take turns: the first to read is the first to finish.
   private let turn = Locked(())
-
   init(_ org: Org, admin: OrgUser) {
     self.org = org
     self.admin = admin

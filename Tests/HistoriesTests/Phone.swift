@@ -44,7 +44,6 @@ final class Phone {
   private(set) var backups: [State] = []
   private let directory: String
   private var files = 0
-
   init(_ number: Int, _ setup: HistorySetup.PhoneSetup, directory: String) {
     self.number = number
     self.setup = setup

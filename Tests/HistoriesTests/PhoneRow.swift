@@ -3,7 +3,6 @@ import JSON
 struct RowID: Sendable, Hashable, CustomStringConvertible {
   var soup: String
   var entry: Int64
-
   var description: String { "\(soup) row \(entry)" }
 }
 

@@ -27,7 +27,6 @@ final class Strike: Sendable {
   private let hand: OtherUser
   private let trace: WriteTrace?
   private let state = Locked(State())
-
   init(_ mishap: Mishap?, _ world: World) {
     var mishap = mishap
     // Without a wait for answers, the user promises that nothing arrives late.

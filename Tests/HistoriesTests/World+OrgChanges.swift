@@ -20,7 +20,6 @@ struct OtherUser: Sendable {
   private let value: String
   /// The record that a phone changed last.
   private let changed: String?
-
   init(_ world: World) {
     watch = world.watch
     admin = world.admin

@@ -43,10 +43,8 @@ final class World {
 
   /// More than any field of a history accepts.
   static let mostCharacters = 33_000
-
   var setup: HistorySetup { history.setup }
   var data: DataDirectory { DataDirectory(root: root, name: HistoryPipeline.name) }
-
   init(_ history: History) throws {
     self.history = history
     org = try HistoryOrg.open(in: directory.file("org"))

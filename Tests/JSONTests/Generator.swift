@@ -12,7 +12,6 @@ struct Generator {
     "12345678", "1234567\\n",
   ]
   static let numbers = ["0", "-1", "12.50", "1e3", "9007199254740993", "-0.0", "1E-7"]
-
   var random: HistoryRandom
 
   mutating func space() -> String { random.pick(["", "", "", " ", "\n", "\t ", "\r\n"]) }

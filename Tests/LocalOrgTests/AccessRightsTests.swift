@@ -259,7 +259,6 @@ import Testing
 @Suite struct ServedAccessRightsTests {
   let served: ServedOrg
   let ben: String
-
   init() throws {
     served = try ServedOrg { $0.adminSecret = "open sesame" }
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")

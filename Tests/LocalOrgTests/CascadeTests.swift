@@ -8,7 +8,6 @@ import Testing
   let contact: String
   let order: String
   let task: String
-
   init() throws {
     sample = try SampleOrg()
     account = try sample.make("Account", ["Name": "Alpha"])

@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct ClientNeedsTests {
   private let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `records are counted, and an object without any is omitted`() async throws {

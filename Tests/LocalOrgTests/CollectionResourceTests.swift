@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct CollectionResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func record(_ name: JSONValue, type: String = "Account") -> JSONValue {

@@ -5,7 +5,6 @@ import Testing
 /// An org's descriptions of itself, and its errors for unknown requests.
 @Suite struct DirectoryResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test(arguments: ["/services/data", "/services/data/"])

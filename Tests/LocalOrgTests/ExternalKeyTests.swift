@@ -5,7 +5,6 @@ import Testing
 /// Records identified by keys of other systems, and the errors that clients distinguish.
 @Suite struct ExternalKeyTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func codes(_ response: HTTPResponse) -> [String] {

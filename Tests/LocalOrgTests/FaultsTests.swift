@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct FaultsTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func accounts() throws -> Int {

@@ -11,7 +11,6 @@ private struct AppKeys {
   static let shared = try? AppKeys()
   let key: PrivateKey
   let certificate: [UInt8]
-
   init() throws {
     key = try PrivateKey.generateRSA()
     certificate = try key.selfSignedCertificate(commonName: "field-app", days: 30)
@@ -37,7 +36,6 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 @Suite struct OAuthTests {
   private let keys: AppKeys
   private let served: ServedOrg
-
   init() throws {
     let keys = try #require(AppKeys.shared)
     self.keys = keys

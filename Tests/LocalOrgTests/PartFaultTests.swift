@@ -7,7 +7,6 @@ import Testing
 /// Failures within a request, and faults of the clock.
 @Suite struct PartFaultTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }
 
   private func names() async throws -> [String] {

@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct RowResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `a record is created, read, updated and deleted`() async throws {

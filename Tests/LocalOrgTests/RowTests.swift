@@ -6,7 +6,6 @@ import Testing
   let sample: SampleOrg
   let account: String
   let contact: String
-
   init() throws {
     sample = try SampleOrg()
     account = try sample.make("Account", ["Name": "Alpha"])

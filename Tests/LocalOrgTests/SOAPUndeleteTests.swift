@@ -5,7 +5,6 @@ import Testing
 /// The SOAP call that restores records from the recycle bin.
 @Suite struct SOAPUndeleteTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }
 
   private func call(

@@ -11,7 +11,6 @@ struct SampleOrg {
   let admin: OrgUser
   let ada: OrgUser
   let ben: OrgUser
-
   init() throws {
     org = try Org(directory: directory.path, options: .init(clockStart: Self.start))
     ada = try org.addUser(

@@ -5,7 +5,6 @@ import Testing
 /// The setup for the records of an object: picklists, required fields, rules and updates.
 @Suite struct SavedRecordTests {
   let sample: SampleOrg
-
   init() throws { sample = try SampleOrg() }
 
   private func setUp(_ objects: String) throws {

@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct SearchTests {
   let sample: SampleOrg
-
   init() throws {
     sample = try SampleOrg()
     try sample.make("Account", ["Name": "Acme Werke", "Description": "pumps & valves"])
@@ -126,7 +125,6 @@ import Testing
 
 @Suite struct SearchResourceTests {
   let served: ServedOrg
-
   init() throws {
     served = try ServedOrg()
     try served.fill("Account", 3)

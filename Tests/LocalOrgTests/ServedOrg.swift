@@ -11,9 +11,7 @@ struct ServedOrg {
   let client: HTTPClient
   /// A token of ada@example.com, who has all rights.
   let token: String
-
   static let version = "/services/data/v66.0"
-
   init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
     org = try Org(directory: directory.file("org"))
     try org.addUser("ada@example.com", lastName: "Adams", profile: "Integration")

@@ -5,7 +5,6 @@ import Testing
 /// What an org refuses although it could be understood.
 @Suite struct StrictnessTests {
   private let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `only listed versions are served, each with its own resources`() async throws {

@@ -43,7 +43,6 @@ struct BrokenConfiguration: CustomTestStringConvertible {
   private(set) var changes: [Change]
   /// One problem per line, as the command line prints it.
   private(set) var expected: String
-
   init(_ what: String, _ expected: String = "", _ changes: Change...) {
     self.what = what
     self.changes = changes

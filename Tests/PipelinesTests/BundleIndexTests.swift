@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct BundleIndexTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func index() throws -> [JSONValue] {

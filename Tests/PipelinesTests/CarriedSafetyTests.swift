@@ -4,7 +4,6 @@ import Testing
 /// Redelivered edits must not be lost, duplicated, or confused with others.
 @Suite struct CarriedSafetyTests {
   private let scene: CarriedScene
-
   init() throws { scene = try CarriedScene() }
 
   private static let long = String(repeating: "x", count: 300)

@@ -11,7 +11,6 @@ import Testing
 struct CarriedScene {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init(_ change: (String) -> String = { $0 }) throws {
     scene = try DecisionScene { change(Self.carrying($0)) }
   }

@@ -7,7 +7,6 @@ import Testing
 /// it.
 @Suite struct ChangedDefinitionsTests {
   let world: World
-
   init() throws { world = try World(file: IncrementalTruthTests.pipeline.get().file("truth.json")) }
 
   private func run(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {

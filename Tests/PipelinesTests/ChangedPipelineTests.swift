@@ -11,7 +11,6 @@ import Testing
 /// Published data stay complete when the pipeline, its users or its ledger change between runs.
 @Suite struct ChangedPipelineTests {
   let world: World
-
   init() throws { world = try World() }
 
   @discardableResult

@@ -6,7 +6,6 @@ import Testing
 @Suite struct CommandsToCopyTests {
   let scene: DecisionScene
   private var world: World { scene.world }
-
   init() throws { scene = try DecisionScene() }
 
   /// The program in a separate directory, with no data directory next to the arguments.

@@ -8,7 +8,6 @@ import Testing
 /// Creates that set their edit's identity in a unique field.
 @Suite struct CorrelationTests {
   let world: World
-
   init() throws { world = try Self.world(#"{"Contact": "External_Id__c"}"#) }
 
   private static func world(_ fields: String) throws -> World {

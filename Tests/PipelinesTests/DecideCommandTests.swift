@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct DecideCommandTests {
   let scene: DecisionScene
-
   init() throws { scene = try DecisionScene() }
 
   private func decide(_ words: String...) async throws -> ProgramRun {

@@ -28,7 +28,6 @@ final class DecisionPlay {
     /// The decisions since the last run, by index.
     var decided: [Int: Decision.Kind] = [:]
     var description: String { row.name }
-
     init(_ number: Int, _ row: DecisionRow, id: String, object: String) {
       (self.number, self.row, self.object) = (number, row, object)
       (original, record, deviceID) = (id, id, id)
@@ -53,7 +52,6 @@ final class DecisionPlay {
   private var changed: Set<DecisionStep.Phone> = []
   private var handbacks: [DecisionStep.Phone: Int64] = [:]
   private var ticks: Int64 = 0
-
   init(_ setting: DecisionRow.Setting) throws {
     scene = try DecisionScene(setting.change)
     for (number, row) in DecisionTable.rows.filter({ $0.setting == setting }).enumerated() {

@@ -52,7 +52,6 @@ struct DecisionRow: Sendable {
   let setting: Setting
   let name: String
   var steps: [DecisionStep] = []
-
   var phones: Set<DecisionStep.Phone> { Set(steps.compactMap(\.phone)) }
 
   /// The decisions that resolve an edit at once, by the verdict that it had.

@@ -9,7 +9,6 @@ import Testing
 /// A world in which an operator decides open edits.
 struct DecisionScene {
   let world: World
-
   init(_ change: (String) -> String = { $0 }) throws { world = try World(change: change) }
 
   init(_ world: World) { self.world = world }

@@ -8,7 +8,6 @@ import Testing
 /// Decisions with interrupted runs, outdated reports and other operators.
 @Suite struct DecisionsLifeTests {
   let scene: DecisionScene
-
   init() throws { scene = try DecisionScene() }
 
   /// The ID of the last run with a report, and the text of one of its files.

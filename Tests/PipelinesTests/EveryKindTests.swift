@@ -5,7 +5,6 @@ import Testing
 /// A pipeline whose syncs down are of kinds other than soql and briefcase.
 @Suite struct EveryKindTests {
   let world: World
-
   init() throws { world = try World(file: Self.pipeline.get().file("kinds.json")) }
 
   static let pipeline = Result {

@@ -6,9 +6,7 @@ import Testing
 /// Every example runs end to end on the embedded org.
 @Suite struct ExamplePipelinesTests {
   static let directory = World.repository + "/pipelines"
-
   static let examples = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
-
   static let pairs = ((try? Files.list(directory + "/samples")) ?? [])
     .filter { $0.hasSuffix(".userstore.json") }
     .map { String($0.dropLast(".userstore.json".count)) }

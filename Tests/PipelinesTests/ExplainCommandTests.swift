@@ -4,7 +4,6 @@ import Testing
 /// `attache explain` after several days on the embedded org.
 @Suite struct ExplainCommandTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func explain(_ name: String, _ more: String...) async throws -> ProgramRun {

@@ -10,7 +10,6 @@ import Testing
 /// Runs that fail midway: nothing is published partially, and the next run completes.
 @Suite struct FailingOrgTests {
   let world: World
-
   init() throws { world = try World() }
 
   func run(_ stages: Stage...) async throws -> RunSummary {

@@ -140,11 +140,9 @@ private final class FaultScene {
   private var former: [String: JSONObject] = [:]
   private var ids: [String] = []
   private var isBegun = false
-
   private var world: World { scene.world }
   var faults: Faults { world.server.faults }
   var requests: Int { world.server.log.entries.count }
-
   init(_ work: FaultTableTests.Work) async throws {
     self.work = work
     let bulk = #""unansweredWaitSeconds": 0, "bulkAbove": 1, "maxChanges": { "deletes": "100%" }"#

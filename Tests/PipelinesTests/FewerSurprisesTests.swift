@@ -5,7 +5,6 @@ import Testing
 /// Common mistakes and first questions of new users.
 @Suite struct FewerSurprisesTests {
   let world: World
-
   init() throws { world = try World() }
 
   @Test func `an unknown user ends a run before any work`() async throws {

@@ -6,7 +6,6 @@ import Testing
 /// Findings other than verdicts are in a report, and stay listed until they are resolved.
 @Suite struct FindingsToldTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func status() throws -> PipelineStatus {

@@ -17,7 +17,6 @@ struct FirstRun: Sendable {
   private let summary: RunSummary
   private let events: [RunEvent]
   private let requests: [RequestLog.Entry]
-
   private static let known = Locked<[String: Task<FirstRun?, Never>]>([:])
 
   /// Copies the first run of `key` into `world`; the first caller of a key performs it with `body`.

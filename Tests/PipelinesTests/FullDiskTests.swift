@@ -15,10 +15,8 @@ import Testing
       "/usr/bin/unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/tmp"], environment: [:]))?
     .status == 0
   private static let needsMounts: Comment = "unshare may not mount here"
-
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws { scene = try KeepingTests.scene() }
 
   /// Runs of a pipeline that keeps everything, some of which a prune would remove.

@@ -9,7 +9,6 @@ import Testing
 /// A phone shared by several users has one global store, which each user's bundle returns.
 @Suite struct GlobalStoreReturnsTests {
   let world: World
-
   init() throws {
     let directory = TemporaryDirectory("shared-phone")
     try OrgTemplate.small.get().copy(to: directory.file("org"))

@@ -6,7 +6,6 @@ import Testing
 /// deleted.
 @Suite struct IncrementalTruthTests {
   let world: World
-
   init() throws {
     world = try World(file: Self.pipeline.get().file("truth.json"))
     // Records that changed within the overlap are read again.

@@ -69,7 +69,6 @@ private struct InboxScene {
   private var locals = 0
   /// The returns so far.
   private var handed: [String] = []
-
   init(_ world: World) throws {
     self.world = world
     devices = [

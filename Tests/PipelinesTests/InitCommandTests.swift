@@ -7,7 +7,6 @@ import Testing
 /// `attache init`: a pipeline from scratch, with each login, validated against the org and run.
 @Suite struct InitCommandTests {
   let world: World
-
   init() throws {
     world = try World(server: { options in
       options.clients = [
@@ -17,7 +16,6 @@ import Testing
   }
 
   private static let shell = #"PATH="$BIN:$PATH" exec "$@""#
-
   private var place: String { world.directory.file("new/pipelines") }
 
   private func attache(_ words: String..., variables: [String: String] = [:]) async throws

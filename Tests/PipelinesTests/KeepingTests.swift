@@ -8,10 +8,8 @@ import Testing
 
 @Suite struct KeepingTests {
   static let day: Int64 = 86_400_000
-
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws { scene = try Self.scene() }
 
   /// A pipeline with bundles valid for 10 days that keeps little for long.

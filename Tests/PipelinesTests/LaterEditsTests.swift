@@ -9,7 +9,6 @@ import Testing
 /// The last value entered on a device wins, whatever is sent again afterwards.
 @Suite struct LaterEditsTests {
   let world: World
-
   init() throws { world = try World() }
 
   /// Why the user's first edit was not sent.

@@ -8,7 +8,6 @@ import Testing
 /// Writes whose answers were lost, resolved in a later run, with changes by other users in between.
 @Suite struct LostAnswerTests {
   let world: World
-
   init() throws {
     world = try World {
       $0.replacingOccurrences(

@@ -4,7 +4,6 @@ import Testing
 /// Runs without an integration user, in which the org refuses one of the users.
 @Suite struct OneUsersTroubleRunsTests {
   let world: World
-
   init() throws {
     world = try World { text in
       text.replacing(

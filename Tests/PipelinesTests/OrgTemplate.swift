@@ -13,13 +13,11 @@ struct OrgTemplate: Sendable {
   static let small = Result { try OrgTemplate(make: OrgTemplate.fillSmall) }
   /// The clock of every copy starts here, and advances one second with each record written.
   static let clockStart: Int64 = 1_769_817_600_000
-
   private let directory: TemporaryDirectory
 
   struct KeyPair: Sendable {
     let pem: String
     let certificate: [UInt8]
-
     init() throws {
       let key = try PrivateKey.generateRSA()
       pem = String(decoding: key.pem, as: UTF8.self)

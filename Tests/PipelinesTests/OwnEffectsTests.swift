@@ -7,7 +7,6 @@ import Testing
 /// which includes the return.
 @Suite struct OwnEffectsTests {
   let world: World
-
   init() throws { world = try World(file: Self.pipeline.get().file("orders.json")) }
 
   /// Open orders, accounts of the user, and accounts that are not dormant with their contacts.

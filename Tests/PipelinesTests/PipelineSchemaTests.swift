@@ -11,7 +11,6 @@ import Testing
   let schema: JSONSchema
   /// Every key, as in the sample, with all sources of users and all secrets of a login.
   let full: JSONValue
-
   init() throws {
     func load(_ path: String) throws -> JSONValue {
       try JSONValue(parsing: Array(Data(contentsOf: Self.root.appendingPathComponent(path))))

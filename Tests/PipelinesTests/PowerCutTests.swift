@@ -117,7 +117,6 @@ struct DurabilityRules {
   private var unnamed: [String: Set<String>] = [:]
   private var problems: [String] = []
   private var last: [String] = []
-
   init(root: String) { self.root = root }
 
   mutating func take(_ line: String) {

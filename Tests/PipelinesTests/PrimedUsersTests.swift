@@ -8,7 +8,6 @@ import Testing
 /// Which users are primed, what the next run knows about it, and the resulting bundles.
 @Suite struct PrimedUsersTests {
   let world: World
-
   init() throws { world = try World() }
 
   @discardableResult

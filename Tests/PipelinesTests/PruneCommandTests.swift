@@ -7,7 +7,6 @@ import Testing
 @Suite struct PruneCommandTests {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws { scene = try KeepingTests.scene() }
 
   /// Three runs of a pipeline that keeps everything, with a return and a report.

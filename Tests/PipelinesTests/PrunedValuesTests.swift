@@ -11,7 +11,6 @@ import Testing
     let account: String
     let run: String
     let last: RunSummary
-
     init(keeps days: Int) async throws {
       scene = try KeepingTests.scene()
       let world = scene.world

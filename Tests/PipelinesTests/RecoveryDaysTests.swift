@@ -39,7 +39,6 @@ struct RecoveryDays {
   /// The log of the day, to analyse a failure.
   private(set) var story: [String] = []
   private var number = 0
-
   init(seed: UInt64) throws {
     random = HistoryRandom(seed)
     world = try World()

@@ -7,7 +7,6 @@ import Testing
 /// A ledger that does not know the last sent edits, and later returns.
 @Suite struct RecoveryTests {
   let world: World
-
   init() throws { world = try World() }
 
   private static let localID = "local_500600700800"

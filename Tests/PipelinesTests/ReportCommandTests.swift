@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct ReportCommandTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func attache(_ words: String...) throws -> ChildProcess.Result {

@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct RestoredLedgerTests {
   let world: World
-
   init() throws { world = try World() }
 
   private var backup: String { world.directory.file("backup.sqlite") }

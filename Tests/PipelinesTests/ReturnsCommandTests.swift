@@ -5,7 +5,6 @@ import Testing
 /// `attache returns`: lists returns, and what an operator does about refused ones.
 @Suite struct ReturnsCommandTests {
   let world: World
-
   init() throws {
     world = try World {
       $0.replacing(#""settleSeconds": 0 }"#, with: #""settleSeconds": 3600, "accept": ["store"] }"#)

@@ -9,7 +9,6 @@ import Testing
 /// The answers and permitted requests of the review page.
 @Suite struct ReviewTests {
   let scene: DecisionScene
-
   init() throws { scene = try DecisionScene() }
 
   private func visit(_ scene: DecisionScene) async throws -> ReviewVisit {

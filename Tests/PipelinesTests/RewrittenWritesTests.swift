@@ -8,7 +8,6 @@ import Testing
 @Suite struct RewrittenWritesTests {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws {
     scene = try DecisionScene {
       $0.replacingOccurrences(

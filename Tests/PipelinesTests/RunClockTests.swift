@@ -10,7 +10,6 @@ import Testing
 /// run's.
 @Suite struct RunClockTests {
   let world: World
-
   init() throws { world = try World() }
 
   /// Two phones edit one account that a third one has too.

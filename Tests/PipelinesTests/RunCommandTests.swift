@@ -6,7 +6,6 @@ import Testing
 /// `attache run`, its stages and `attache status`, as called by cron and by users.
 @Suite struct RunCommandTests {
   private let world: World
-
   init() throws { world = try World() }
 
   /// A shell that runs these commands as root, and the program as a user who can read the

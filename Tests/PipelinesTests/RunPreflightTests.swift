@@ -10,7 +10,6 @@ import Testing
 /// return.
 @Suite struct RunPreflightTests {
   private let world: World
-
   init() throws { world = try World() }
 
   private static let fetching: Set<RequestKind> = [

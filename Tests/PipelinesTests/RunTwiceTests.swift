@@ -4,7 +4,6 @@ import Testing
 /// A run without changes touches nothing.
 @Suite struct RunTwiceTests {
   let world: World
-
   init() throws { world = try World() }
 
   /// Everything that was published: stores, bundles, descriptions and issued records.

@@ -4,7 +4,6 @@ import Testing
 /// Briefcase records that change more than once within a second.
 @Suite struct SameSecondTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func phone(_ account: String, _ place: String) throws -> JSONValue? {

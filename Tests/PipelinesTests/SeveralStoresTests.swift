@@ -10,7 +10,6 @@ import Testing
 /// A user with two stores that an app returns as separate files.
 @Suite struct SeveralStoresTests {
   let world: World
-
   init() throws {
     let directory = TemporaryDirectory("several-stores")
     try OrgTemplate.small.get().copy(to: directory.file("org"))

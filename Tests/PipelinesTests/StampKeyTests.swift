@@ -6,7 +6,6 @@ import Testing
 /// How a pipeline recognizes its own returns, even after its ledger was lost.
 @Suite struct StampKeyTests {
   let world: World
-
   init() throws { world = try World() }
 
   private var file: String { world.data.path + "/stamp.key" }

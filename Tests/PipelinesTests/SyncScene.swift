@@ -9,7 +9,6 @@ import Testing
 struct SyncScene {
   let world: World
   let store: String
-
   init(
     server: (inout OrgServer.Options) -> Void = { _ in },
     _ change: (World) throws -> Void = { _ in }

@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct SyncStoreTests {
   private let scene: SyncScene
-
   init() throws { scene = try SyncScene(primed: "accounts") }
 
   @Test func `syncs are listed, shown in full, and removed`() throws {

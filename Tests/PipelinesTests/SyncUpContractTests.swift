@@ -129,7 +129,6 @@ struct UpScene: Sendable, CustomStringConvertible {
     UpSituation.all.filter { $0.suits(kind) }.map { UpScene(kind: kind, situation: $0) }
   }
   static let soups = all.filter { $0.situation.night != .lost }
-
   var soup: String { "\(kind.rawValue)_\(situation.name)" }
   var description: String { "\(soup) \(situation.night)" }
 

@@ -9,7 +9,6 @@ import Testing
 /// An undo restores what a run deleted from the recycle bin.
 @Suite struct UndeleteTests {
   let scene: UndoScene
-
   init() throws { scene = try UndoScene() }
 
   private var org: Org { scene.world.org }

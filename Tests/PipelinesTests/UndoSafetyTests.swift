@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct UndoSafetyTests {
   let scene: UndoScene
-
   init() throws { scene = try UndoScene() }
 
   /// Ada changes the phone of an account, and it is sent; the account, its former phone and the run.

@@ -11,7 +11,6 @@ import Testing
 struct UndoScene {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init(_ change: (String) -> String = { $0 }) throws { scene = try DecisionScene(change) }
 
   /// A world whose sync ups differ from the demo's.

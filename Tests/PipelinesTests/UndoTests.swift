@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct UndoTests {
   let scene: UndoScene
-
   init() throws { scene = try UndoScene() }
 
   @Test func `an update gets its former values back and is never resent`() async throws {
@@ -56,7 +55,6 @@ import Testing
     let account = try scene.id(of: "Account", where: "Name", is: "Quay")
     let contact = try scene.id(of: "Contact", where: "LastName", is: "Keel")
     let order = try scene.id(of: "WorkOrder", where: "Subject", is: "Caulk")
-
     let plan = try scene.undoing.plan(run: sent.run)
     #expect(try await scene.carryOut(plan, isDryRun: true).verdicts == [.undone: 3])
     #expect(try scene.isThere(account))

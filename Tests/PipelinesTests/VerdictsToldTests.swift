@@ -7,7 +7,6 @@ import Testing
 /// Every verdict is reported as new once, and stays listed until it is resolved.
 @Suite struct VerdictsToldTests {
   let world: World
-
   init() throws { world = try World() }
 
   @Test func `an open edit is in every report until resolved, and keeps the status`() async throws {

@@ -11,7 +11,6 @@ import Testing
 /// Records that a user cannot see are in none of the user's files.
 @Suite struct VisibilityTests {
   let client: HTTPClient
-
   init() throws { client = try HTTPClient() }
 
   static let soups = [

@@ -80,7 +80,6 @@ final class World: Sendable {
 
   /// The directory of the sources.
   static let repository = PipelineSchemaTests.root.path
-
   var root: String { directory.file("snapshots") }
   var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
 

@@ -25,7 +25,6 @@ import Testing
   }
 
   private let world: World
-
   init() throws {
     world = try World {
       $0.replacing(

@@ -29,7 +29,6 @@ struct CascadeTests {
   private let day: FieldDay
   private let account: String
   private let contact: String
-
   init() throws {
     day = try FieldDay()
     day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))

@@ -16,7 +16,6 @@ struct DecidedEditTests {
     let verdict: Verdict
     let action: SyncUpAction?
     let sent: Set<String>?
-
     init(
       _ name: String, _ facts: EditFacts, _ verdict: Verdict, _ action: SyncUpAction? = nil,
       sent: Set<String>? = nil

@@ -6,7 +6,6 @@ import Testing
 /// for the record that was shown.
 struct DecidedUpsertTests {
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900

@@ -5,7 +5,6 @@ import Testing
 
 struct DecisionCourseTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {

@@ -4,7 +4,6 @@ import Testing
 /// Which writes may be considered done, and which may not.
 struct DoubtRulesTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   /// Loses an update of Phone to 2 before it arrives, and lets another user change the record

@@ -4,7 +4,6 @@ import Testing
 /// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   @Test(arguments: [true, false])

@@ -33,9 +33,7 @@ final class FieldDay {
   var progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   private var returns = 0
   private var entries: Int64 = 0
-
   static let store = StoreKey(scope: .user, storeName: "default")
-
   init(integrationProfile: String = "Integration") throws {
     org = try LocalOrg.Org(
       directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))

@@ -66,7 +66,6 @@ struct LateWatchTests {
   }
 
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900

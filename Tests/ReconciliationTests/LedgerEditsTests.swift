@@ -6,7 +6,6 @@ import Testing
 /// devices may install over.
 struct LedgerEditsTests {
   private let fixture: F
-
   init() throws { fixture = try F() }
 
   private typealias F = LedgerFixture

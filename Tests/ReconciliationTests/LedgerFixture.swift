@@ -6,11 +6,9 @@ import TestSupport
 struct LedgerFixture {
   let directory = TemporaryDirectory("ledger")
   let state: LedgerDatabase
-
   static let store = StoreKey(scope: .user, storeName: "default")
   static let accountID = "001000000000001AAA"
   static let issuedDate = "2026-01-01T00:00:00.000+0000"
-
   init() throws { state = try LedgerDatabase(path: directory.file("state.sqlite")) }
 
   static func row(_ entry: Int64, soup: String = "accounts") -> RowKey {

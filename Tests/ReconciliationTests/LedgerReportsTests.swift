@@ -9,7 +9,6 @@ struct LedgerReportsTests {
   private typealias F = LedgerFixture
   private let fixture: F
   private var state: LedgerDatabase { fixture.state }
-
   init() throws {
     fixture = try F()
     try fixture.record("a", install: "A", handback: 1, [F.update(1, date: 1, name: "x")])

@@ -23,7 +23,6 @@ struct LineageRuleTests {
     let known: [ReturnFacts]
     let expected: LineageRule.Choice
     var testDescription: String { name }
-
     init(
       _ name: String, _ candidate: ReturnFacts, after known: [ReturnFacts],
       _ expected: LineageRule.Choice

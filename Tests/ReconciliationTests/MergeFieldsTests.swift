@@ -26,7 +26,6 @@ struct MergeFieldsTests {
     let testDescription: String
     let facts: EditFacts
     let expected: String
-
     init(_ name: String, _ facts: EditFacts, _ expected: String) {
       (testDescription, self.facts, self.expected) = (name, facts, expected)
     }

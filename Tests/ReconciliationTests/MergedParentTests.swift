@@ -6,7 +6,6 @@ struct MergedParentTests {
   private let day: FieldDay
   private let survivor: String
   private let gone: String
-
   init() throws {
     day = try FieldDay()
     survivor = try day.make("Account", ["Name": "Survivor"])

@@ -20,7 +20,6 @@ struct OwnCascadeTests {
   private let account: String
   private let other: String
   private let contact: String
-
   init() throws {
     day = try FieldDay()
     day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))

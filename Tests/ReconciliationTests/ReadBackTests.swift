@@ -4,7 +4,6 @@ import Testing
 
 struct ReadBackTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private static func made(_ org: LocalOrg.Org, _ admin: OrgUser) throws -> String {

@@ -4,7 +4,6 @@ import Testing
 
 struct ReconcilerTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   @Test func `an update, a create and a delete reach the org`() async throws {

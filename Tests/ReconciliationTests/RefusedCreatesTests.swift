@@ -8,7 +8,6 @@ struct RefusedCreatesTests {
   private let family: [Edit]
   private let day: FieldDay
   private let existing: String
-
   init() async throws {
     day = try FieldDay()
     existing = try day.make("Account", ["Name": "Acme Inc.", "Phone": "office"])

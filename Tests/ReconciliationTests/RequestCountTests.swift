@@ -6,7 +6,6 @@ import Testing
 /// The number of requests that a run makes.
 struct RequestCountTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private func user(_ name: String) throws -> OrgUser {

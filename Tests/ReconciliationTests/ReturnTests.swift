@@ -3,7 +3,6 @@ import Testing
 
 struct ReturnTests {
   private let fixture: F
-
   init() throws { fixture = try F() }
 
   private typealias F = LedgerFixture

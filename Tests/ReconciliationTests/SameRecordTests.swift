@@ -27,7 +27,6 @@ struct SameRecordTests {
 
   private let day: FieldDay
   private let id: String
-
   init() throws {
     day = try FieldDay()
     let made = day.org.create(

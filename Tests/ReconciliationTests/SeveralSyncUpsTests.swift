@@ -8,7 +8,6 @@ import Testing
 @Suite struct SeveralSyncUpsTests {
   private let day: FieldDay
   private let id: String
-
   init() throws {
     day = try FieldDay()
     let fields: JSONObject = ["Name": "One", "Phone": "1", "Fax": "1", "Website": "a.example"]

@@ -150,7 +150,6 @@ struct ThreeWayRuleTests {
 
   private static let moved = ServerRecord.alive(date: new, fields: ["A": "server", "B": "b"])
   private static let unreadable = ServerRecord.unknown(code: "INVALID_FIELD", message: "no")
-
   private static let untouched: JSONObject = ["A": "a", "B": "b"]
 
   static let cases: [Case] = [

@@ -24,7 +24,6 @@ struct UpsertDoubtTests {
     var stood: Bool
     var answer: Answer
     var office: Office
-
     var testDescription: String { "\(mode) \(stood ? "stood" : "new") \(answer) \(office)" }
 
     static let all = [MergeMode.leaveIfChanged, .overwrite].flatMap { mode in
@@ -81,7 +80,6 @@ struct UpsertDoubtTests {
   }
 
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900

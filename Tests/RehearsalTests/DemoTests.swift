@@ -230,7 +230,6 @@ private struct Pasted: CustomStringConvertible {
   let command: String
   let status: Int32
   let text: String
-
   var verb: String { command.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
   var description: String { "\(command): \(status) \(text)" }
   var works: Bool { [0, 3].contains(status) && !text.contains("  fix  ") }

@@ -9,7 +9,6 @@ final class ScriptedOrg: Sendable {
 
   /// A session does not retain its server, so all are kept until the tests end.
   private static let alive = Kept<[ScriptedOrg]>([])
-
   private let requests = Locked<[ServerRequest]>([])
   private let tokens = Locked(0)
   private let address = Locked("")

@@ -31,7 +31,6 @@ struct ModelPlay {
   static let kinds = StoreCheckTests.values + [nil as String?]
   static let paths = ["a", "b.c", "d.e.f", "g", "h"]
   static let names = ["s1", "soup two", "S1"]
-
   let platform: Platform
   let directory = TemporaryDirectory()
   var random: SplitMix
@@ -52,7 +51,6 @@ struct ModelPlay {
   /// An SQLite connection for conversions that the model does not know: `json_extract`, and column
   /// affinities.
   let scratch: Connection
-
   init(_ platform: Platform, seed: UInt64) throws {
     self.platform = platform
     random = SplitMix(state: seed)

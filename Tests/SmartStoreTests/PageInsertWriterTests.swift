@@ -14,7 +14,6 @@ import Testing
     var random: SplitMix
     var specs: [IndexSpec] = [IndexSpec(path: "Id", type: .string)]
     private let paths = ["A", "B", "C.D", "E", "__local__", "__sync_id__", "_soupEntryId", "F"]
-
     init(_ seed: UInt64) {
       random = SplitMix(state: seed)
       for path in paths where pick(3) > 0 {

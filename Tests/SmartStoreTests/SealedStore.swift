@@ -8,11 +8,9 @@ struct SealedStore {
   let directory = TemporaryDirectory("sealed")
   let passphrase = "cGFzc3BocmFzZSBvZiBhIHRlc3QsIDMyIGJ5dGVzIQ=="
   var iterations = 4000
-
   var plain: String { directory.file("plain.sqlite") }
   var sealed: String { directory.file("sealed.sqlite") }
   var opened: String { directory.file("opened.sqlite") }
-
   init(_ platform: Platform = .ios, elements: Int = 200, iterations: Int = 4000) throws {
     self.iterations = iterations
     let store = try Store(creating: plain, platform: platform)

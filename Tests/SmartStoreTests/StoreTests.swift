@@ -7,7 +7,6 @@ final class TestStore {
   let directory = TemporaryDirectory()
   let store: Store
   var now: Int64 = 1_700_000_000_000
-
   init(_ platform: Platform) throws {
     store = try Store(creating: directory.file("store.sqlite"), platform: platform)
     store.clock = { [unowned self] in self.now }

@@ -9,7 +9,6 @@ import Testing
   struct Word: Sendable {
     let pattern: String
     let instead: String
-
     init(_ pattern: String, _ instead: String) { (self.pattern, self.instead) = (pattern, instead) }
   }
 

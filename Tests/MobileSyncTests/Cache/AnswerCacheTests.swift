@@ -40,7 +40,6 @@ import Testing
 
   enum Answer: CaseIterable, Sendable {
     case layout, description
-
     var request: LocalOrg.RequestKind { self == .layout ? .layout : .describe }
     var soup: String { self == .layout ? LayoutTarget.soupName : MetadataTarget.soupName }
 

@@ -38,7 +38,6 @@ final class Device {
   var left: Set<Int64> = []
   /// Clean elements as written by a sync down.
   var arrived: [Int64: JSONObject] = [:]
-
   init(_ number: Int, _ setup: HistorySetup, client: Salesforce.Org, platform: Platform? = nil)
     async throws
   {

@@ -45,11 +45,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 /// A history: its setup and its steps, all derived from one seed.
 struct History: RandomHistory, Hashable {
   static let length = 30
-
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-
   init(seed: UInt64) {
     self.seed = seed
     var random = HistoryRandom(seed)

@@ -10,7 +10,6 @@ final class HistoryOrg {
   /// The prefix of the names of records that the query finds.
   static let prefix = "in-"
   static let start: Int64 = 1_700_000_000_000
-
   let setup: HistorySetup
   let org: LocalOrg.Org
   let server: OrgServer
@@ -19,7 +18,6 @@ final class HistoryOrg {
   private(set) var ruleID: String?
   private let directory = MemoryDirectory("org")
   private var made = 0
-
   init(_ setup: HistorySetup) throws {
     self.setup = setup
     org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))

@@ -25,7 +25,6 @@ struct Mishap: Sendable, Hashable, CustomStringConvertible {
   var nth: Int
   /// Other random choices: the record, the number of bytes, the repetitions.
   var salt: Int
-
   var description: String { "\(kind.rawValue) (request \(nth), salt \(salt))" }
 
   static func draw(_ random: inout HistoryRandom, _ sync: Step.Sync, _ setup: HistorySetup)

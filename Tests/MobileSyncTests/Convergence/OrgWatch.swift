@@ -23,7 +23,6 @@ final class OrgWatch: Sendable {
   private let setup: HistorySetup
   private let admin: OrgUser
   private let state = Locked(State())
-
   init(_ org: LocalOrg.Org, _ setup: HistorySetup, admin: OrgUser) {
     self.org = org
     self.setup = setup
@@ -51,9 +50,7 @@ final class OrgWatch: Sendable {
   }
 
   var records: [String: OrgRecord] { state.withLock { $0.records } }
-
   var sorted: [OrgRecord] { records.values.sorted { $0.id < $1.id } }
-
   var matching: [OrgRecord] { sorted.filter(\.matches) }
 
   func hasSeen(_ value: String) -> Bool { state.withLock { $0.seen.contains(value) } }

@@ -21,7 +21,6 @@ final class Strike {
   private var target: (entry: Int64, field: Int, token: String)?
   /// The record that another user changes, or that a retrieve does not find.
   private var record: OrgRecord?
-
   init(_ mishap: Mishap, _ world: World, _ device: Device, _ sync: Step.Sync) async throws {
     self.mishap = mishap
     self.world = world
@@ -49,7 +48,6 @@ final class Strike {
   }
 
   var edit: EditLog.Edit? { edited.withLock { $0 } }
-
   private let struck = Locked(false)
 
   /// Records whether the org's faults fired, and removes them.

@@ -11,7 +11,6 @@ struct SyncCheck {
   private let records: [String: OrgRecord]
   /// Whether the sync requests only changes.
   private let isIncremental: Bool
-
   init(_ world: World, _ device: Device, _ sync: Step.Sync) async throws {
     self.world = world
     self.device = device

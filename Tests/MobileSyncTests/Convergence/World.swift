@@ -17,10 +17,8 @@ final class World {
   var allowance: [String: Int] = [:]
   var step = 0
   private var made = 0
-
   var setup: HistorySetup { history.setup }
   var watch: OrgWatch { org.watch }
-
   init(_ history: History) async throws {
     self.history = history
     org = try HistoryOrg(history.setup)

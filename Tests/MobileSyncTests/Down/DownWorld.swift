@@ -98,7 +98,6 @@ final class DownWorld {
   private let names: [String]
   private let store: ManagedStore?
   private let snapshot: Snapshot?
-
   init(
     _ kind: DownKind, _ sink: DownSink, _ mode: MergeMode = .overwrite,
     settings: SyncSettings = SyncSettings(overlapSeconds: 0), target: SyncTarget? = nil,

@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct SoslDownTests {
   private let store: ManagedStore
-
   init() async throws { store = try await ManagedStore() }
 
   static let search = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)"

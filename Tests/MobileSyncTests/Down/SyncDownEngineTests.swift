@@ -16,7 +16,6 @@ private final class ScriptedPages: SyncDownPages {
   /// Called before the page with this number.
   var before: (Int) async throws(SyncError) -> Void = { _ in }
   private var number = 0
-
   init(_ pages: [[(id: String, date: String)]?] = []) { self.pages = pages }
 
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
@@ -40,7 +39,6 @@ private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
   var remote: [RemoteIDs] = []
   var deleted: [RemoteIDs] = []
   var asked: [String] = []
-
   init(_ answers: [ScriptedPages]) { self.answers = answers }
 
   private func next() -> ScriptedPages { answers.isEmpty ? ScriptedPages() : answers.removeFirst() }
@@ -116,7 +114,6 @@ private final class FailingSink: RecordSink {
   private static let lateTime = Dates.milliseconds(iso8601: late) ?? 0
   private let directory = TemporaryDirectory("engine")
   private let store: Store
-
   init() throws { store = try ManagedStore.makeStore(directory.file("store.db"), .ios) }
 
   private static func id(_ number: Int) -> String {

@@ -8,7 +8,6 @@ actor PageGate {
   private var isReached = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var watching: [CheckedContinuation<Void, Never>] = []
-
   init(closedAt page: Int? = nil) { closedAt = page }
 
   func close(at page: Int) {
@@ -41,7 +40,6 @@ actor PageGate {
 struct GatedTarget: CustomSyncDownTarget {
   static let className = "com.example.GatedTarget"
   static let start: Int64 = 1_600_000_000_000
-
   let prefix: String
   let count: Int
   let perPage: Int

@@ -10,7 +10,6 @@ import Testing
 final class ManagedStore {
   static let accounts = "accounts"
   static let contacts = "contacts"
-
   let directory = TemporaryDirectory("managed")
   let org: SyncedOrg
   let platform: Platform

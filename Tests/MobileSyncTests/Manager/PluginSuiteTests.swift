@@ -8,7 +8,6 @@ import Testing
 /// manager, in a user's store, the global one and a named global one.
 @Suite struct PluginSuiteTests {
   private let app: App
-
   init() async throws { app = try await App() }
 
   /// Which store of an app is synced.
@@ -21,7 +20,6 @@ import Testing
     let managers: SyncManagers
     let ids: [String]
     let manager: SyncManager
-
     init(_ place: Place = .user) async throws {
       org = try SyncedOrg()
       ids = try org.makeAccounts(3)

@@ -7,7 +7,6 @@ import Testing
 /// Soups filled by several syncs: what is removed, and what stays because another sync selects it.
 @Suite struct SelectedElsewhereTests {
   private let org: SyncedOrg
-
   init() throws { org = try SyncedOrg() }
 
   /// The contacts of the accounts in Oslo; a record can stop matching without being modified.

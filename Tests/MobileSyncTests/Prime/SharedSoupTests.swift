@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct SharedSoupTests {
   private let org: SyncedOrg
-
   init() throws { org = try SyncedOrg() }
 
   private static func families(

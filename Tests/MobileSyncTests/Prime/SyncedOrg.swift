@@ -16,7 +16,6 @@ struct SyncedOrg {
   let org: LocalOrg.Org
   let server: OrgServer
   let admin: OrgUser
-
   init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
     org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
     for name in ["ada", "ben"] {
@@ -110,7 +109,6 @@ final class Snapshot {
   var variables: [String: String] = [:]
   let thread = StoreThread(name: "store")
   let events = Events()
-
   init(
     _ org: SyncedOrg, as username: String = "admin@example.com", soups: [StoreConfig.Soup],
     syncs: [SyncDefinition]

@@ -13,7 +13,6 @@ private final class TestTarget: CustomSyncUpTarget {
   let date: Result<RecordModificationDate, Failure>
   private let state = Mutex<[String]>([])
   var calls: [String] { state.withLock { $0 } }
-
   init(_ behavior: Behavior, date: Result<RecordModificationDate, Failure> = .success(.unknown)) {
     self.behavior = behavior
     self.date = date

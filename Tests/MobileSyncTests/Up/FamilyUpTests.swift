@@ -6,7 +6,6 @@ import Testing
 /// Cases of a parent-children sync up that the SDK's tests omit.
 @Suite struct FamilyUpTests {
   private let store: ManagedStore
-
   init() async throws { store = try await ManagedStore() }
 
   private func composites(_ store: ManagedStore) -> Int { store.org.requests(.composite) }

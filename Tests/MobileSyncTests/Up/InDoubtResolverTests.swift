@@ -8,7 +8,6 @@ import Testing
 struct InDoubtResolverTests {
   private let org: SyncedOrg
   private let office: OrgUser
-
   init() throws {
     org = try SyncedOrg()
     office = try org.org.addUser(

@@ -12,7 +12,6 @@ import Testing
     /// The state of the org's record.
     var server: Server
     var date: LocalDate
-
     var description: String { "flags \(flags), server \(server), date \(date)" }
     var operation: String { operations[flags] ?? "?" }
 
@@ -26,7 +25,6 @@ import Testing
 
   enum Server: String, Sendable, CaseIterable {
     case same, changed, deleted, merged, hidden
-
     var isThere: Bool { self != .deleted && self != .merged }
   }
   enum LocalDate: String, Sendable, CaseIterable { case synced, later, none }

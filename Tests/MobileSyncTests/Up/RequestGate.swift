@@ -8,7 +8,6 @@ struct RequestGate {
   private let arrived: AsyncStream<Void>
   private let arrival: AsyncStream<Void>.Continuation
   private let opened = DispatchSemaphore(value: 0)
-
   init() { (arrived, arrival) = AsyncStream.makeStream(of: Void.self) }
 
   func close(_ org: SyncedOrg, _ match: FaultMatch, nth: Int = 1) {

@@ -10,7 +10,6 @@ import Testing
   private let directory = TemporaryDirectory("elements")
   private let store: Store
   private let elements: SyncUpElements
-
   init() throws {
     store = try Store(creating: directory.file("store.db"), platform: .ios)
     try store.registerSoup(

@@ -12,7 +12,6 @@ struct UpCase: Sendable, CustomTestStringConvertible {
   }
   /// Cases for which the platform makes no difference.
   static let kinds = all.filter { $0.platform == .ios }
-
   var testDescription: String { "\(kind.rawValue) on \(platform.rawValue)" }
 }
 

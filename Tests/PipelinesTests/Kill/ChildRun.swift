@@ -14,7 +14,6 @@ struct ChildRun {
   let counts: [KillPoint.Event: Int]
   /// Its output, for messages.
   let lines: [String]
-
   var diedInStage: Bool { status == 137 && hasStarted && !hasFinished }
 
   static var executable: String {

@@ -61,7 +61,6 @@ struct KillScene: Sendable {
 
   /// The scene with several concurrent requests, whose dates have any order.
   static let severalAtOnce = "reconcile, several at once"
-
   var leavesDatesOut: Bool { name == Self.severalAtOnce }
 
   private static func rewrite(_ pipelines: String, _ change: (String) -> String) throws {

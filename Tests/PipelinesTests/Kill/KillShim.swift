@@ -10,10 +10,8 @@ struct KillShim: Sendable {
   static let watch = Result { try KillShim("watch") }
   /// Delays threads at their ends, and records which had ended when the process did.
   static let threads = Result { try KillShim("threads") }
-
   let path: String
   private let directory: TemporaryDirectory
-
   private init(_ name: String) throws {
     directory = TemporaryDirectory.untilExit("shim")
     path = directory.file(name + ".so")

@@ -18,7 +18,6 @@ struct Remains {
 
   /// Whether the org's dates are ignored, because concurrent writes have any order.
   private let leavesDatesOut: Bool
-
   init(_ world: World, leavesDatesOut: Bool = false) throws {
     self.leavesDatesOut = leavesDatesOut
     data = world.data.path

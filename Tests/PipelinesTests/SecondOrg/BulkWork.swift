@@ -8,7 +8,6 @@ struct BulkWork {
     .updated: 13, .created: 12, .deleted: 3, .conflict: 1, .failed: 1,
   ]
   static let writes = 28
-
   private let scene: SecondOrgScene
   private let before: Int
   private let accounts: [String]

@@ -9,7 +9,6 @@ struct FieldWork {
     .updated: 3, .created: 3, .deleted: 1, .alreadyInOrg: 1, .conflict: 1, .failed: 1,
   ]
   static let writes = 7
-
   private let scene: SecondOrgScene
   private let before: Int
   private let accounts: [String]

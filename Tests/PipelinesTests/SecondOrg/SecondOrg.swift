@@ -20,7 +20,6 @@ final class SecondOrg: Sendable {
   static let directory = World.repository + "/Tests/ForeignOrg"
   /// The API versions that the client is tested with.
   static let versions = (58...66).map { "\($0).0" }
-
   let login: String
   private let process: RunningProcess
   private let client: HTTPClient

@@ -12,7 +12,6 @@ final class SecondOrgScene: Sendable {
   let variables: [String: String]
   let userIDs: [String: String]
   let told = Locked<[RunEvent]>([])
-
   init(
     seed: Int = 1, version: String = "66.0", file change: (String) -> String = { $0 },
     org data: @escaping SecondOrg.Change = { _ in }
