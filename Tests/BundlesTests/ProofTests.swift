@@ -267,10 +267,7 @@ import Testing
       bytes[place] ^= 0x81
       let path = directory.file("flip\(place)")
       try DurableFile.write(bytes, to: path)
-      do {
-        _ = try validate(path).stores[0].path
-      } catch is Refusal {
-      }
+      do { _ = try validate(path).stores[0].path } catch is Refusal {}
     }
   }
 

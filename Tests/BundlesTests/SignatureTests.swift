@@ -135,8 +135,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: files)
-  func `a file of allowed signers decides as it does for ssh-keygen`(
+  @Test(arguments: files) func `a file of allowed signers decides as it does for ssh-keygen`(
     file: String, identity: String, expected: String?
   ) throws {
     let (key, other) = (try SigningKey.generate(.p256), try SigningKey.generate(.ed25519))

@@ -76,8 +76,7 @@ import attache
     }
   }
 
-  @Test(arguments: Page.all)
-  func `every option on a page is one of some command`(_ page: Page) {
+  @Test(arguments: Page.all) func `every option on a page is one of some command`(_ page: Page) {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"])
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.

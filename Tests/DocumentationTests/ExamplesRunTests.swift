@@ -16,9 +16,7 @@ import attache
     // TutorialTests plays the lines of the tutorial.
     for page in Page.all where page.path != "docs/tutorial.md" {
       for block in page.blocks where ["", "sh", "bash", "console", "cron"].contains(block.language)
-      {
-        lines += block.text.replacing("\\\n", with: " ").split(separator: "\n").map(String.init)
-      }
+      { lines += block.text.replacing("\\\n", with: " ").split(separator: "\n").map(String.init) }
     }
     return Set(
       lines.flatMap { ShellWords.calls(of: "attache", in: $0) }.map { $0.joined(separator: " ") })

@@ -14,9 +14,7 @@ extension Book {
       for row in one.rows.values.sorted(by: {
         ($0.id.soup, $0.id.entry) < ($1.id.soup, $1.id.entry)
       }) {
-        do {
-          try judge(row, of: one, in: world)
-        } catch let violation as Violation {
+        do { try judge(row, of: one, in: world) } catch let violation as Violation {
           throw Violation("\(row.words) of \(one.file) (step \(one.step)): \(violation)")
         }
       }

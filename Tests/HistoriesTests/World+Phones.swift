@@ -5,8 +5,7 @@ import TestSupport
 
 /// Installing and returning, and the rows that a bundle issues as open.
 extension World {
-  @discardableResult
-  func install(_ phone: Phone) throws -> Bool {
+  @discardableResult func install(_ phone: Phone) throws -> Bool {
     guard let user = org.user(named: phone.username),
       let generation = try data.generations(of: user.id).last
     else { return false }

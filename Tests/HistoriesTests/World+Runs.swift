@@ -20,8 +20,7 @@ struct RunResult: Sendable {
 
 extension World {
   /// Runs a command with its fault, and checks what it did.
-  @discardableResult
-  func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
+  @discardableResult func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
     guard let options = try options(verb) else { return false }
     // Whatever the run's result is, a later run may apply the undo.
     if let undo = options.undo { book.askedToUndo.formUnion(undo.edits.map { Int($0) }) }
@@ -178,9 +177,7 @@ extension World {
       return plan.edits.isEmpty ? nil : undoing.runOptions(plan, by: "grace", isDryRun: false)
     } catch let error as PipelineError
       where ["undo.no-run", "undo.not-over", "undo.of-undo"].contains(error.code)
-    {
-      return nil
-    }
+    { return nil }
   }
 
   private static func execute(

@@ -84,9 +84,7 @@ final class World {
     for phone in phones { try install(phone) }
     for (index, step) in history.steps.enumerated() {
       self.step = index + 1
-      do {
-        try await perform(step)
-      } catch let violation as Violation {
+      do { try await perform(step) } catch let violation as Violation {
         throw Violation("step \(index + 1): \(violation)")
       } catch { throw Violation("step \(index + 1): \(error)") }
     }

@@ -131,11 +131,9 @@ extension ServedOrg {
     return try await client.send(request)
   }
 
-  func async(
-    _ method: String, _ path: String, _ body: JSONValue? = nil, session: String? = nil
-  ) async throws -> HTTPResponse {
-    try await async(method, path, text: body?.text, type: "application/json", session: session)
-  }
+  func async(_ method: String, _ path: String, _ body: JSONValue? = nil, session: String? = nil)
+    async throws -> HTTPResponse
+  { try await async(method, path, text: body?.text, type: "application/json", session: session) }
 
   func async(_ method: String, _ path: String, xml: String?) async throws -> HTTPResponse {
     let head = "<?xml version='1.0' encoding='UTF-8'?>\n<jobInfo xmlns=\"http://x\">"

@@ -41,8 +41,7 @@ import Testing
     ("LAST_N_YEARS:1", "2022-02-28", "2022-12-31"), ("NEXT_N_YEARS:2", "2024-01-01", "2025-01-01"),
   ]
 
-  @Test(arguments: ranges)
-  func `a date literal is a range of days, for dates and for date-times`(
+  @Test(arguments: ranges) func `a date literal is a range of days, for dates and for date-times`(
     literal: String, first: String, last: String
   ) throws {
     let sample = try Self.shared.get()

@@ -77,8 +77,7 @@ import Testing
     ("SELECT FIELDS(ALL) FROM Account", "MALFORMED_QUERY", "at most 200"),
   ]
 
-  @Test(arguments: failures)
-  func `an invalid query is refused with an org's message`(
+  @Test(arguments: failures) func `an invalid query is refused with an org's message`(
     soql: String, code: String, words: String
   ) throws {
     let sample = try Self.shared.get()

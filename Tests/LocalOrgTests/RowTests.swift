@@ -78,8 +78,7 @@ import Testing
     ("Acount", ["Name": "x"], "NOT_FOUND", "does not exist", []),
   ]
 
-  @Test(arguments: refused)
-  func `a create is refused as by an org`(
+  @Test(arguments: refused) func `a create is refused as by an org`(
     object: String, fields: JSONObject, code: String, words: String, blamed: [String]
   ) throws {
     let errors = sample.org.create(object, fields, as: sample.admin).errors

@@ -35,7 +35,5 @@ struct SampleOrg {
 
   func column(_ soql: String, _ field: String = "Name", as user: OrgUser? = nil, all: Bool = false)
     throws -> [String]
-  {
-    try records(soql, as: user, all: all).map { $0[field]?.string ?? $0[field]?.text ?? "-" }
-  }
+  { try records(soql, as: user, all: all).map { $0[field]?.string ?? $0[field]?.text ?? "-" } }
 }

@@ -13,9 +13,7 @@ import Testing
 
   private func refusal(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil)
     -> [OrgError]
-  {
-    sample.org.create(object, fields, as: user ?? sample.admin).errors
-  }
+  { sample.org.create(object, fields, as: user ?? sample.admin).errors }
 
   private func visit(_ fields: JSONObject) -> [OrgError] {
     var all: JSONObject = ["Name": "v"]

@@ -10,10 +10,9 @@ import Testing
       "pipelines/samples/pipeline-example.json", "pipelines/samples/pipeline-minimal.json",
     ]
 
-  @Test(arguments: files)
-  func `check prints a pipeline file, and for that file the same output`(_ file: String)
-    async throws
-  {
+  @Test(arguments: files) func `check prints a pipeline file, and for that file the same output`(
+    _ file: String
+  ) async throws {
     let directory = TemporaryDirectory("check")
     let first = try await ProgramRun.blocking([
       "check", World.repository + "/" + file, "--offline-secrets",

@@ -106,8 +106,7 @@ struct DecisionScene {
     return id
   }
 
-  @discardableResult
-  func decide(
+  @discardableResult func decide(
     _ edit: Int64, _ decision: Decision, shown: [String: DecisionRequest.ShownValue] = [:]
   ) throws -> PipelineDecisions.Result {
     try decisions.enter([DecisionRequest(edit: edit, .whole(decision), shown: shown)], by: "grace")

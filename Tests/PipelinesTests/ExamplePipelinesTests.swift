@@ -32,8 +32,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test(arguments: examples)
-  func `the example runs unchanged`(_ name: String) async throws {
+  @Test(arguments: examples) func `the example runs unchanged`(_ name: String) async throws {
     try await expectRun(try World(file: Self.directory + "/" + name))
   }
 
@@ -72,8 +71,7 @@ import Testing
     try await expectRun(world)
   }
 
-  @Test(arguments: pairs)
-  func `a pair of sample files runs`(_ name: String) async throws {
+  @Test(arguments: pairs) func `a pair of sample files runs`(_ name: String) async throws {
     let world = try World(file: Self.directory + "/samples/pipeline-minimal.json") {
       $0.replacingOccurrences(
         of: #""key": { "file": "/etc/attache/jwt.key" }"#,

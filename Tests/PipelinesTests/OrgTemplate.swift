@@ -81,8 +81,7 @@ struct OrgTemplate: Sendable {
     return user
   }
 
-  @discardableResult
-  private static func create(
+  @discardableResult private static func create(
     _ object: String, _ fields: JSONObject, as user: OrgUser, _ org: Org
   ) throws -> String {
     let outcome = org.create(object, fields, as: user)

@@ -10,8 +10,7 @@ import Testing
   let world: World
   init() throws { world = try World() }
 
-  @discardableResult
-  private func run(
+  @discardableResult private func run(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary { try await world.runAsWritten(stages, options: change) }
 

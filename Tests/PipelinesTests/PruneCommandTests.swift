@@ -51,9 +51,7 @@ import Testing
     #expect(try await world.program(["prune"]).output.hasPrefix("there is nothing to remove"))
     let table = try await world.program(["status"], ["--disk"])
     for word in ["stores and bundles", "ada@example.com", "issued", "reports", "ledger", "stays: "]
-    {
-      #expect(table.output.contains(word), "\(word) in \(table.output)")
-    }
+    { #expect(table.output.contains(word), "\(word) in \(table.output)") }
   }
 
   @Test func `a prune killed at any point is completed by the next`() async throws {

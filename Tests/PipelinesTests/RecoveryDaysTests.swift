@@ -100,8 +100,7 @@ struct RecoveryDays {
   }
 
   /// Installs the newest bundle if the app may; returns whether it did.
-  @discardableResult
-  private mutating func install(_ place: Int) throws -> Bool {
+  @discardableResult private mutating func install(_ place: Int) throws -> Bool {
     let user = phones[place].user
     guard let bundle = try? world.bundle(user), try phones[place].device.mayInstall(bundle) else {
       return false
@@ -114,8 +113,7 @@ struct RecoveryDays {
 
   // MARK: machine
 
-  @discardableResult
-  private mutating func run() async throws -> RunSummary {
+  @discardableResult private mutating func run() async throws -> RunSummary {
     let summary = try await world.runAllAsWritten()
     story.append("run \(summary.run): \(summary.verdicts)")
     return summary

@@ -16,8 +16,7 @@ import Testing
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
   ]
 
-  @discardableResult
-  private func run(
+  @discardableResult private func run(
     _ world: World, _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     let stages = stages.isEmpty ? Set(Stage.allCases) : Set(stages)

@@ -37,8 +37,7 @@ import Testing
   }
 
   /// Runs stages of the pipeline as its files are now.
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ world: World, _ stages: Set<Stage> = [.prime, .pack], variables: [String: String] = [:],
     options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {

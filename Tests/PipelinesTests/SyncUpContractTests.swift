@@ -342,9 +342,8 @@ final class UpWorld {
       concurrency: 2, pause: .none)
     // Dates read in the same composite would count as its records.
     let settings = SyncSettings(refreshesDates: false, unansweredWaitSeconds: 0)
-    let manager = try await SyncManager(
-      store: Store(opening: device.storePath), settings: settings
-    ) { () async throws(Salesforce.OrgError) in try await client.session() }
+    let manager = try await SyncManager(store: Store(opening: device.storePath), settings: settings)
+    { () async throws(Salesforce.OrgError) in try await client.session() }
     var told: RunResult = ([:], [:])
     for scene in UpScene.all where scene.situation.night == night {
       try lapse()

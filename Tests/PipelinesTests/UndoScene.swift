@@ -48,8 +48,7 @@ struct UndoScene {
     return try await world.run(.ingest, .reconcile)
   }
 
-  @discardableResult
-  func night(
+  @discardableResult func night(
     _ phone: Device, as name: String, edited id: String, _ fields: JSONObject,
     in soup: String = "accounts"
   ) async throws -> RunSummary {
@@ -57,8 +56,7 @@ struct UndoScene {
     return try await night(phone, as: name)
   }
 
-  @discardableResult
-  func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
+  @discardableResult func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
     try world.org.moveClock(by: 60_000)
     return try await carryOut(try undoing.plan(run: run, edits: edits))
   }

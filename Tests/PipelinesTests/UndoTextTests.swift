@@ -13,8 +13,7 @@ import Testing
       mask)
   }
 
-  @Test("a message of the org may quote a masked value, so a mask hides it")
-  func masksWords() {
+  @Test("a message of the org may quote a masked value, so a mask hides it") func masksWords() {
     var detail = OutcomeDetail.because("no account has the number 4711")
     detail.code = "INVALID_FIELD"
     for verdict in [Verdict.notUndone, .failed] {
@@ -24,8 +23,7 @@ import Testing
     }
   }
 
-  @Test("a mask does not hide why a change was not undone")
-  func tellsReason() {
+  @Test("a mask does not hide why a change was not undone") func tellsReason() {
     let detail = OutcomeDetail.because("the record has been changed in the org")
     for verdict in [Verdict.notUndone, .notAttempted] {
       #expect(line(verdict, detail, ReportMask(mask: ["Email"])).contains("changed in the org"))

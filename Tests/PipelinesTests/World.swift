@@ -83,8 +83,7 @@ final class World: Sendable {
   var root: String { directory.file("snapshots") }
   var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
 
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     var options = RunOptions()

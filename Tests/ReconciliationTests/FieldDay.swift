@@ -80,8 +80,7 @@ final class FieldDay {
   }
 
   /// Creates a record in the org that both technicians may edit.
-  @discardableResult
-  func make(_ object: String, _ fields: JSONObject) throws -> String {
+  @discardableResult func make(_ object: String, _ fields: JSONObject) throws -> String {
     let outcome = org.create(object, fields, as: admin)
     if let error = outcome.errors.first { throw error }
     let id = try #require(outcome.id)
@@ -171,11 +170,10 @@ final class FieldDay {
   /// Returns edits; an app without marks names no installation.
   ///
   /// `carriedBy` is the run that redelivered open edits in the store.
-  @discardableResult
-  func handBack(
-    _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
-    install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
-    witnesses: [CleanRow] = [], isMarked: Bool = true, carriedBy run: String? = nil
+  @discardableResult func handBack(
+    _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil, install: String? = nil,
+    handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil, witnesses: [CleanRow] = [],
+    isMarked: Bool = true, carriedBy run: String? = nil
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
@@ -224,8 +222,7 @@ final class FieldDay {
   }
 
   /// Starts and finishes a separate run.
-  @discardableResult
-  func run() async throws -> ReconcileSummary {
+  @discardableResult func run() async throws -> ReconcileSummary {
     let run = try state.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
     let summary = try await reconciler().run(run)
     try state.endRun(id: run.id, exitStatus: 0, summary: "{}")

@@ -26,8 +26,7 @@ struct LedgerFixture {
   }
 
   /// Records a return of `returned`'s kind.
-  @discardableResult
-  func record(
+  @discardableResult func record(
     _ sha: String, install: String? = nil, handback: Int64? = nil, stamp: String = "stamp-1",
     totals: [SoupKey: Int]? = nil, _ edits: [Edit], witnesses: [CleanRow] = []
   ) throws -> IngestResult {

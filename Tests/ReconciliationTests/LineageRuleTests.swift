@@ -140,8 +140,7 @@ struct LineageRuleTests {
     facts(lineage, nil, nil, edits)
   }
 
-  @Test(arguments: cases)
-  func `a return is assigned to its lineage`(_ row: Case) {
+  @Test(arguments: cases) func `a return is assigned to its lineage`(_ row: Case) {
     #expect(LineageRule.choose(for: row.candidate, among: row.known) == row.expected)
   }
 }

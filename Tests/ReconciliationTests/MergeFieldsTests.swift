@@ -51,8 +51,7 @@ struct MergeFieldsTests {
       "conflict"),
   ]
 
-  @Test(arguments: cases)
-  func `no other user's change is overwritten`(_ one: Case) {
+  @Test(arguments: cases) func `no other user's change is overwritten`(_ one: Case) {
     switch ThreeWayRule.step(one.facts) {
     case .settle(let settlement): #expect(settlement.verdict.rawValue == one.expected)
     case .send(let action, let settlement, let date):

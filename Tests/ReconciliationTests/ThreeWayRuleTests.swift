@@ -223,8 +223,7 @@ struct ThreeWayRuleTests {
       expected: "send create, created"),
   ]
 
-  @Test(arguments: cases)
-  func `an edit's step follows from its facts`(_ row: Case) {
+  @Test(arguments: cases) func `an edit's step follows from its facts`(_ row: Case) {
     #expect(Self.text(ThreeWayRule.step(row.facts)) == row.expected)
   }
 

@@ -164,8 +164,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func `an image is read like its file`(_ hasLog: Bool) throws {
+  @Test(arguments: [false, true]) func `an image is read like its file`(_ hasLog: Bool) throws {
     let path = directory.file("image.db")
     let made = try Connection(path, mode: .create)
     if hasLog { #expect(try made.text("PRAGMA journal_mode = WAL") == "wal") }

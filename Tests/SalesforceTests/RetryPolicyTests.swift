@@ -169,8 +169,7 @@ import Testing
         attempt: 0, hasRefreshed: true) == .fail(.authentication, isAmbiguous: false))
   }
 
-  @Test("a dropped cursor is restarted three times, and no other error is")
-  func restarts() {
+  @Test("a dropped cursor is restarted three times, and no other error is") func restarts() {
     let dropped = OrgError(.locatorExpired, message: "", request: "")
     #expect((0..<3).allSatisfy { RetryPolicy.beginsAgain(dropped, after: $0) })
     #expect(!RetryPolicy.beginsAgain(dropped, after: 3))

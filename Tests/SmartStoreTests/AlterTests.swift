@@ -45,11 +45,9 @@ enum Altering {
 }
 
 @Suite struct AlterTests {
-  func make(
-    _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = Altering.elements
-  ) throws -> TestStore {
-    try Altering.make(platform, specs, elements)
-  }
+  func make(_ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = Altering.elements)
+    throws -> TestStore
+  { try Altering.make(platform, specs, elements) }
 
   // SDK: testGetSoupIndexSpecs
   @Test(arguments: Platform.allCases)

@@ -174,8 +174,7 @@ func changes(
       ])
   }
 
-  @Test(arguments: Platform.allCases)
-  func `only changes are written`(_ platform: Platform) throws {
+  @Test(arguments: Platform.allCases) func `only changes are written`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let all = (0..<40).map { record($0, odd[$0 % odd.count]) }
     _ = try load(.cold, [page(all)], into: [test], specs: specs)

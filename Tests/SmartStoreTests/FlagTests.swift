@@ -18,8 +18,7 @@ import Testing
     ("[true]", false, false), (#"{"a":true}"#, false, false),
   ]
 
-  @Test(arguments: spellings)
-  func `a flag is set if the platform's SDK considers it set`(
+  @Test(arguments: spellings) func `a flag is set if the platform's SDK considers it set`(
     _ flag: String, _ ios: Bool, _ android: Bool
   ) throws {
     let element = Array(#"{"__local__":\#(flag)}"#.utf8)

@@ -76,8 +76,7 @@ import Testing
     }
   }
 
-  @Test(arguments: AlterResumeTests.steps)
-  func `a check names the soup, the step and the fix`(
+  @Test(arguments: AlterResumeTests.steps) func `a check names the soup, the step and the fix`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for old in Self.olds {
@@ -262,9 +261,7 @@ import Testing
       let copy = test.directory.file("copy.sqlite")
       var error: (any Error)?
       do { _ = try Store.finishAlterations(untrusted: test.store.path, to: copy) } catch let refusal
-      {
-        error = refusal
-      }
+      { error = refusal }
       #expect("\(String(describing: error))".contains("row 3 of TABLE_1_old is an edit") == isEdit)
       #expect(
         FileManager.default.fileExists(atPath: copy) != isEdit, "\(String(describing: error))")
@@ -273,8 +270,7 @@ import Testing
 
   /// The state after a second call of `alterSoup`, which cannot rename a table while the old one
   /// exists.
-  @Test(arguments: AlterResumeTests.steps)
-  func `a second row of the soup is accepted`(
+  @Test(arguments: AlterResumeTests.steps) func `a second row of the soup is accepted`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for isFirst in [false, true] {

@@ -327,9 +327,7 @@ struct ModelPlay {
     try change(store)
     var left: [String: [UInt8]] = [:]
     for suffix in ["", "-journal"] where FileManager.default.fileExists(atPath: store.path + suffix)
-    {
-      left[suffix] = try read(store.path + suffix)
-    }
+    { left[suffix] = try read(store.path + suffix) }
     if left[""] != before { torn += 1 }
     try store.connection.execute("ROLLBACK")
     store.connection.close()

@@ -45,11 +45,7 @@ struct SealedStore {
   func failure(unsealing bytes: [UInt8], key: SQLCipherKey) throws -> SQLCipherError? {
     let file = directory.file("tried.sqlite")
     try DurableFile.write(bytes, to: file)
-    do {
-      try SQLCipherFile.unseal(file, to: opened, key: key)
-    } catch {
-      return error
-    }
+    do { try SQLCipherFile.unseal(file, to: opened, key: key) } catch { return error }
     try Files.remove(opened)
     return nil
   }

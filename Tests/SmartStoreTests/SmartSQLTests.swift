@@ -225,8 +225,7 @@ import Testing
   }
 
   // SDK: testSmartQueryWithPaging
-  @Test(arguments: Platform.allCases)
-  func `Smart SQL is paged`(_ platform: Platform) throws {
+  @Test(arguments: Platform.allCases) func `Smart SQL is paged`(_ platform: Platform) throws {
     let test = try make(platform)
     let sql = "select {employees:firstName} from {employees} order by {employees:firstName}"
     #expect(try test.store.count(QuerySpec(smartSQL: sql, pageSize: 1)) == 7)

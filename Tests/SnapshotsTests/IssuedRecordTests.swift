@@ -202,8 +202,7 @@ import Testing
     return try rows(path)
   }
 
-  @Test(arguments: 0..<12)
-  func `equals a new file after any change`(seed: UInt64) throws {
+  @Test(arguments: 0..<12) func `equals a new file after any change`(seed: UInt64) throws {
     var random = HistoryRandom(seed)
     let store = try store()
     store.clock = { 1000 }

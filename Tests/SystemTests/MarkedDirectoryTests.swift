@@ -10,9 +10,7 @@ import Testing
 
   private func marked(_ names: Set<String>? = nil, maker: String = "attache demo")
     -> MarkedDirectory
-  {
-    MarkedDirectory(place, maker: maker, names: names)
-  }
+  { MarkedDirectory(place, maker: maker, names: names) }
 
   @Test func `a directory that attache created can be emptied repeatedly`() throws {
     for _ in 1...2 {

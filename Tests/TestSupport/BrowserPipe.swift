@@ -74,9 +74,7 @@ final class BrowserPipe {
   ) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     while !events.contains(where: { $0["method"]?.string == method && isIt($0["params"] ?? .null) })
-    {
-      events.append(try next(before: end, method))
-    }
+    { events.append(try next(before: end, method)) }
   }
 
   func end() {

@@ -176,9 +176,7 @@ package struct Campaign<History: RandomHistory>: Sendable {
 
   /// Runs one history; any error is a violation.
   package static func attempt(_ history: History) async -> Result<Tally, Violation> {
-    do {
-      return .success(try await history.play())
-    } catch let violation as Violation {
+    do { return .success(try await history.play()) } catch let violation as Violation {
       return .failure(violation)
     } catch { return .failure(Violation("\(error)")) }
   }

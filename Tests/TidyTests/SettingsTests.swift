@@ -20,8 +20,9 @@ import Testing
     "Pipeline": ["pipeline"], "OrgSettings": ["org"], "BudgetSettings": ["apiBudget"],
     "LoginSettings": ["login"], "UserSelection": ["users"], "StoreSettings": ["store", "stores"],
     "PrimeSettings": ["prime"], "PackSettings": ["pack"], "Seal": ["seal"], "Sign": ["sign"],
-    "InboxSettings": ["inbox"], "InboxLimits": ["limits"], "ReconcileSettings": ["reconcile"],
-    "ReportSettings": ["report"], "LimitSettings": ["limits"], "KeepSettings": ["keep"],
+    "Deltas": ["deltas"], "InboxSettings": ["inbox"], "InboxLimits": ["limits"],
+    "ReconcileSettings": ["reconcile"], "ReportSettings": ["report"], "LimitSettings": ["limits"],
+    "KeepSettings": ["keep"],
   ]
 
   /// Settings that only show `attache check` and messages where a value came from.

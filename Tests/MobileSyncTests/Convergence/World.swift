@@ -33,9 +33,7 @@ final class World {
     for number in 0..<2 { try await world.sync(number, .down, nil) }
     for (index, step) in history.steps.enumerated() {
       world.step = index + 1
-      do {
-        try await world.perform(step)
-      } catch let violation as Violation {
+      do { try await world.perform(step) } catch let violation as Violation {
         throw Violation("step \(index + 1): \(violation)")
       }
     }
@@ -114,8 +112,7 @@ final class World {
   // MARK: Conflicts
 
   /// The app resolves the conflicts of the last sync up, with the org's record or its own.
-  @discardableResult
-  func resolve(_ device: Device, _ side: Step.Side) async throws -> Int {
+  @discardableResult func resolve(_ device: Device, _ side: Step.Side) async throws -> Int {
     let left = device.left
     device.left = []
     var settled = 0

@@ -137,8 +137,7 @@ final class DownWorld {
   }
 
   /// Runs the syncs; `listing` also removes what the org no longer has and fetches what is missing.
-  @discardableResult
-  func sync(listing: Bool = false) async throws -> Run {
+  @discardableResult func sync(listing: Bool = false) async throws -> Run {
     var result = Run()
     if let snapshot {
       snapshot.listIDs = listing ? ["userstore/ids", "userstore/down"] : []

@@ -8,8 +8,7 @@ struct Family: Sendable, Hashable {
 
 extension SyncedOrg {
   /// Creates accounts with contacts: `Account 0` with `Contact 0.0` and so on.
-  @discardableResult
-  func makeFamilies(_ count: Int, children: Int) throws -> [Family] {
+  @discardableResult func makeFamilies(_ count: Int, children: Int) throws -> [Family] {
     try org.transaction {
       try (0..<count).map { place in
         let id = try make(
@@ -40,8 +39,7 @@ extension ParentChildrenTarget {
 }
 
 extension ManagedStore {
-  @discardableResult
-  func syncFamilies(
+  @discardableResult func syncFamilies(
     _ target: ParentChildrenTarget, _ mode: MergeMode = .overwrite
   ) async throws -> SyncRun {
     let run = try await manager.syncDown(
@@ -52,8 +50,7 @@ extension ManagedStore {
   }
 
   /// Runs an existing sync again and waits until it ends.
-  @discardableResult
-  func reSync(_ run: SyncRun) async throws -> SyncRun {
+  @discardableResult func reSync(_ run: SyncRun) async throws -> SyncRun {
     let next = try await manager.reSync(id: run.syncID)
     try await next.finish()
     return next

@@ -10,8 +10,7 @@ import Testing
 
   static let search = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)"
 
-  @discardableResult
-  static func acmes(_ count: Int, _ store: ManagedStore) throws -> [String] {
+  @discardableResult static func acmes(_ count: Int, _ store: ManagedStore) throws -> [String] {
     try store.org.makeAccounts(count, name: "Acme")
   }
 

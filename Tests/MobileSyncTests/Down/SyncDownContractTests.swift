@@ -63,8 +63,7 @@ import Testing
     #expect(try await world.names().count == 13)
   }
 
-  @Test(arguments: every)
-  func `LEAVE_IF_CHANGED keeps a local change, OVERWRITE reverts it`(
+  @Test(arguments: every) func `LEAVE_IF_CHANGED keeps a local change, OVERWRITE reverts it`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     for mode in MergeMode.allCases {
@@ -179,8 +178,7 @@ import Testing
     #expect(try await world.names().keys.sorted() == ids[1...].sorted())
   }
 
-  @Test(arguments: every)
-  func `a record committed late, with a past date, is in the overlap`(
+  @Test(arguments: every) func `a record committed late, with a past date, is in the overlap`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))

@@ -149,11 +149,9 @@ private final class FailingSink: RecordSink {
   }
 
   /// Runs the script; a `mark` of nil is a first run.
-  @discardableResult
-  private func run(
-    _ target: ScriptedTarget, _ context: SyncContext, mark: Int64? = nil,
-    now: Int64? = .max, overlap: Int = 0, ghosts: SyncDownEngine.GhostStep = .left,
-    cold: Bool = false
+  @discardableResult private func run(
+    _ target: ScriptedTarget, _ context: SyncContext, mark: Int64? = nil, now: Int64? = .max,
+    overlap: Int = 0, ghosts: SyncDownEngine.GhostStep = .left, cold: Bool = false
   ) async throws -> SyncDownEngine.Outcome {
     var request = SyncDownEngine.Request(
       cursor: SyncCursor(highWaterMark: mark, overlapSeconds: overlap))

@@ -51,9 +51,7 @@ final class ManagedStore {
   /// A new manager of the store, as after a restart of the program.
   func restarted(settings: SyncSettings = SyncSettings(overlapSeconds: 0)) async throws
     -> SyncManager
-  {
-    try await Self.manager(directory.file("store.db"), org, "admin@example.com", settings)
-  }
+  { try await Self.manager(directory.file("store.db"), org, "admin@example.com", settings) }
 
   private static func manager(
     _ path: String, _ org: SyncedOrg, _ username: String, _ settings: SyncSettings,
@@ -122,8 +120,7 @@ final class ManagedStore {
     }
   }
 
-  @discardableResult
-  func create(
+  @discardableResult func create(
     _ records: [JSONObject], type: String? = "Account", in soup: String = accounts
   ) async throws -> [String] {
     try await manager.withStore { store in
@@ -143,8 +140,7 @@ final class ManagedStore {
     }
   }
 
-  @discardableResult
-  func createAccounts(_ names: [String]) async throws -> [String] {
+  @discardableResult func createAccounts(_ names: [String]) async throws -> [String] {
     try await create(names.map { ["Name": .string($0), "Description": .string("of \($0)")] })
   }
 

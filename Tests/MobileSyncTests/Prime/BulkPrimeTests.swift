@@ -293,10 +293,9 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.filter { $0 != ids[1] })
   }
 
-  @Test(arguments: losses)
-  func `a result with a missing page is read by pages, once`(_ loss: Faults.Action) async throws {
-    try await primesByPages(loss)
-  }
+  @Test(arguments: losses) func `a result with a missing page is read by pages, once`(
+    _ loss: Faults.Action
+  ) async throws { try await primesByPages(loss) }
 
   @Test(arguments: ["Id,Name\n001,\"open", "Id,Nobody\n", "Id\n"])
   func `an unreadable or incomplete page has no further effect`(_ csv: String) async throws {

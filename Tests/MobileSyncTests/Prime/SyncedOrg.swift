@@ -68,8 +68,7 @@ struct SyncedOrg {
     return try #require(outcome.id)
   }
 
-  @discardableResult
-  func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
+  @discardableResult func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
     try org.transaction {
       try (0..<count).map { try make("Account", ["Name": .string("\(name) \($0)")]) }
     }
@@ -134,17 +133,15 @@ final class Snapshot {
     return self
   }
 
-  @discardableResult
-  func prime(listing syncs: String...) async throws -> PrimeOutcome {
+  @discardableResult func prime(listing syncs: String...) async throws -> PrimeOutcome {
     listIDs = Set(syncs)
     return try await prime()
   }
 
   /// Primes the next generation; it counts only if something changed.
-  @discardableResult
-  func prime(finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in })
-    async throws -> PrimeOutcome
-  {
+  @discardableResult func prime(
+    finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in }
+  ) async throws -> PrimeOutcome {
     let next = generation + 1
     let primed = stores.map { store in
       PrimeStore(
@@ -184,9 +181,7 @@ final class Snapshot {
 
   func store(_ platform: Platform = .ios, name: String = "userstore", writable: Bool = false) throws
     -> Store
-  {
-    try Store(opening: path(platform, store: name), readOnly: !writable)
-  }
+  { try Store(opening: path(platform, store: name), readOnly: !writable) }
 
   func elements(_ soup: String, _ platform: Platform = .ios, store: String = "userstore") throws
     -> [JSONValue]

@@ -35,11 +35,9 @@ private final class TestTarget: CustomSyncUpTarget {
     return try answer("create \(objectType) \(fields)", "server_\(count)")
   }
 
-  func updateOnServer(
-    objectType: String, objectId: String, fields: String, org: SyncOrg
-  ) async throws -> CustomSaveResult {
-    try answer("update \(objectType) \(objectId)", nil)
-  }
+  func updateOnServer(objectType: String, objectId: String, fields: String, org: SyncOrg)
+    async throws -> CustomSaveResult
+  { try answer("update \(objectType) \(objectId)", nil) }
 
   func deleteOnServer(
     objectType: String, objectId: String, org: SyncOrg

@@ -213,8 +213,7 @@ struct InDoubtResolverTests {
     #expect(try await found(create) { $0.rivals = [rival] } == "not done")
   }
 
-  @Test
-  func `a late request created a record only if it has all its values and matches no other`()
+  @Test func `a late request created a record only if it has all its values and matches no other`()
     async throws
   {
     let create = write(.create, ["Name": "A", "Phone": "1"])

@@ -50,8 +50,7 @@ import Testing
     #expect(!suspect(.locked(gone), .update))
   }
 
-  @Test("the error stored in an element depends on the kind of target, as in the SDK")
-  func ends() {
+  @Test("the error stored in an element depends on the kind of target, as in the SDK") func ends() {
     let refusal = RowRefusal(code: "NOT_FOUND", message: "gone", raw: "[]")
     let refused = SyncUpSettled.End.failed(code: "NOT_FOUND", message: "gone", error: "[]")
     for kind in SyncUpTarget.Kind.allCases {

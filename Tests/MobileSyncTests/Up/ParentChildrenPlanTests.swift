@@ -86,8 +86,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: Row.all)
-  func `a family's first request follows its flags`(_ row: Row) throws {
+  @Test(arguments: Row.all) func `a family's first request follows its flags`(_ row: Row) throws {
     let plan = ParentChildrenPlan(
       try tree(row.parent, row.children), try targets(row.type), mode: .overwrite)
     #expect(words(plan) == row.items)

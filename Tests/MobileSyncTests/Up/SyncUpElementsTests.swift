@@ -21,8 +21,7 @@ import Testing
   }
 
   /// Inserts an element into the soup; the flags are `c`, `u` and `d`, none for a clean one.
-  @discardableResult
-  private func put(
+  @discardableResult private func put(
     _ id: String, _ flags: String, _ more: JSONObject = [:], row: Int64? = nil
   ) throws -> Int64 {
     var element: JSONObject = [

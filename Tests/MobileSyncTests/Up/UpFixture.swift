@@ -38,8 +38,7 @@ extension ManagedStore {
     }
   }
 
-  @discardableResult
-  func up(
+  @discardableResult func up(
     _ target: SyncUpTarget, _ mode: MergeMode = .overwrite,
     fields: [String]? = ["Name", "Description"], in soup: String = accounts
   ) async throws -> (state: SyncState, report: SyncReport, story: [String]) {
@@ -50,8 +49,7 @@ extension ManagedStore {
     return (await run.lastState, await run.report, story)
   }
 
-  @discardableResult
-  func up(
+  @discardableResult func up(
     _ kind: SyncUpTarget.Kind, _ mode: MergeMode = .overwrite,
     fields: [String]? = ["Name", "Description"]
   ) async throws -> (state: SyncState, report: SyncReport, story: [String]) {

@@ -77,9 +77,7 @@ import Testing
     try await scene.org.order([
       "kind": .string(fault.kind), "path": "/services/data/v", "times": 100_000,
     ])
-    do {
-      #expect(try await scene.run().exitStatus == fault.lasting)
-    } catch {
+    do { #expect(try await scene.run().exitStatus == fault.lasting) } catch {
       let told = PipelineError(describing: error)
       #expect(told.kind.exitStatus == fault.lasting, "\(told)")
       #expect(told.fix != nil || told.reason != nil, "\(told)")

@@ -29,8 +29,7 @@ final class SecondOrgScene: Sendable {
 
   var data: DataDirectory { DataDirectory(root: directory.file("snapshots"), name: pipeline.name) }
 
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ stages: Set<Stage> = Set(Stage.allCases), _ change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     var options = RunOptions()
@@ -50,8 +49,7 @@ final class SecondOrgScene: Sendable {
   }
 
   /// Runs until no run exits with "try again later", as cron does.
-  @discardableResult
-  func night(most: Int = 8) async throws -> ScheduledRun {
+  @discardableResult func night(most: Int = 8) async throws -> ScheduledRun {
     var settled: [Verdict: Int] = [:]
     var count = 0
     while true {
