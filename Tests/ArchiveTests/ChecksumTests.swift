@@ -3,7 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// In every format, a verified checksum covers all bytes that are read.
 @Suite struct ChecksumTests {
   let directory = TemporaryDirectory()
 

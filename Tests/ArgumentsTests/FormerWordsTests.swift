@@ -2,7 +2,6 @@ import Arguments
 import System
 import Testing
 
-/// What the usage error of a renamed option or command says.
 @Suite struct FormerWordsTests {
   private struct Decide: Command {
     static let name = "decide"

@@ -14,7 +14,6 @@ enum Format: String, ArgumentValue, CaseIterable {
   case tarZst = "tar.zst"
 }
 
-/// Options that several commands share.
 struct Common: Sendable {
   var json = false
   static var parameters: [Parameter<Common>] { [.flag("json", "print JSON", \.json).shared] }

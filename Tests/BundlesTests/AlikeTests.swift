@@ -8,7 +8,6 @@ import System
 import TestSupport
 import Testing
 
-/// Declared content is read, however well it compresses; undeclared content is rejected.
 @Suite struct AlikeTests {
   let directory = TemporaryDirectory()
 

@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// Stores that lost their last bytes in transit.
 @Suite struct CutOffStoreTests {
   let directory = TemporaryDirectory()
 

@@ -81,7 +81,6 @@ struct Issued {
 
   struct Lost: Error {}
 
-  /// Takes a file as the inbox does, and validates it.
   static func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = expectation(),
     in directory: TemporaryDirectory

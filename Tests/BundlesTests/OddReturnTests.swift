@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Files with an unusual name, type, mode or neighbor: each fails alone, and nothing is lost.
 @Suite struct OddReturnTests {
   let directory = TemporaryDirectory()
   var inbox: Inbox {

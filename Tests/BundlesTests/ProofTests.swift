@@ -14,7 +14,6 @@ import Testing
 
   let directory = TemporaryDirectory()
 
-  /// Takes a file as the inbox does, and validates it.
   private func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
   ) throws -> ValidatedReturn { try Issued.validate(path, expectation, in: directory) }

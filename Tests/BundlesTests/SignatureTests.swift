@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Signatures of manifests, verified by attache and by `ssh-keygen`.
 @Suite struct SignatureTests {
   let directory = TemporaryDirectory("signatures")
   static let namespace = SignatureFile.namespace

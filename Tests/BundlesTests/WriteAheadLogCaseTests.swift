@@ -70,7 +70,6 @@ struct HandMadeLog {
   }
 }
 
-/// The logs that may contain a device's last edits, in every state of the files.
 @Suite struct WriteAheadLogCaseTests {
   enum Outcome: Equatable, Sendable {
     /// The name of the first account, and whether an unfinished change is reported.
@@ -83,9 +82,7 @@ struct HandMadeLog {
     let directory = TemporaryDirectory()
     let store: [UInt8]
     let log: [UInt8]
-    /// SQLite's index of that log.
     let index: [UInt8]
-    /// The number of frames in the first commit.
     let first: Int
     init() throws {
       let issued = try Issued(.android, in: directory)

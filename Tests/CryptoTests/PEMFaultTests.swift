@@ -1,7 +1,6 @@
 import Crypto
 import Testing
 
-/// The messages for a file without a key or authorities, as users' copies turn out.
 @Suite struct PEMFaultTests {
   static let key = Result { try PrivateKey.generateRSA() }
   static let now: Int64 = 1_800_000_000_000

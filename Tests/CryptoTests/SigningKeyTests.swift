@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// Keys that sign manifests: created here, by OpenSSH or by OpenSSL.
 @Suite struct SigningKeyTests {
   let directory = TemporaryDirectory("keys")
   static let message = Array("{\"format\": 1}\n".utf8)

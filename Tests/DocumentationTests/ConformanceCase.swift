@@ -1,4 +1,3 @@
-/// A test case of the SDKs in a fixture.
 struct ConformanceCase {
   /// Its number in the list of Mobile Sync; SmartStore's cases are identified by name.
   let row: Int?

@@ -23,7 +23,6 @@ struct ConformancePart {
       }, strange)
   }
 
-  /// Mobile Sync's cases, identified by number, as names repeat.
   static func mobileSync() throws -> ConformancePart {
     let folders = [
       "MobileSyncTests", "SalesforceTests", "ReconciliationTests", "PipelinesTests",

@@ -22,7 +22,6 @@ struct Page: Sendable, CustomTestStringConvertible {
     return paths.compactMap { try? Page($0) }
   }()
 
-  /// A fenced block with the word after its fence.
   struct Block {
     let language: String
     let text: String
@@ -62,7 +61,6 @@ struct Page: Sendable, CustomTestStringConvertible {
 
   var links: [String] { prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) } }
 
-  /// The anchors of the headings, as GitHub generates them.
   var anchors: Set<String> {
     Set(
       prose.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in

@@ -14,7 +14,6 @@ struct LateEffect: Sendable, Hashable {
   var record: String
   var kind: Kind
 
-  /// Whether the effect is still visible in the org.
   func stands(in watch: OrgWatch) -> Bool {
     guard let record = watch.record(record) else { return false }
     switch kind {

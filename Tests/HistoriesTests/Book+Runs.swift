@@ -48,7 +48,6 @@ extension Book {
     }
   }
 
-  /// The files that were in the inbox of a completed run.
   private mutating func take(_ result: RunResult, in world: World) {
     guard [.all, .ingest, .reconcile].contains(result.verb), !result.isStruck,
       [0, 3].contains(result.status)
@@ -203,14 +202,12 @@ extension Book {
     change.recordID == nil && change.row.soup == "visits" && world.setup.visitKey == .external
   }
 
-  /// The first run that ingested a change.
   private func arrival(of change: Change) -> Int {
     returned.filter {
       $0.phone == change.phone && $0.rows[change.row]?.changed[change.field]?.value == change.value
     }.compactMap(\.taken).min() ?? .max
   }
 
-  /// An ingested return that follows a change and no longer has it.
   private func returnDiscarding(_ change: Change) -> ReturnedFile? {
     redeliveryDiscarding(change) ?? ownReturnDiscarding(change)
   }

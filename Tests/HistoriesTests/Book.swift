@@ -20,9 +20,7 @@ struct Book {
   var makers: [String: Maker] = [:]
   /// The records that apps sent by themselves.
   var syncs: [OwnSync] = []
-  /// The numbers of changes that were reverted on their phones.
   var reverted: Set<Int> = []
-  /// The installations of phones that were restored from a backup.
   var restored: Set<Int> = []
   var returned: [ReturnedFile] = []
   var askedToUndo: Set<Int> = []
@@ -73,7 +71,6 @@ struct Book {
 
   var orderedReports: [Report] { reports.values.sorted { $0.runNumber < $1.runNumber } }
 
-  /// The edits that the reports so far leave open, as text.
   func openEdits(in world: World) -> [String] {
     var last: [Int: Report.Row] = [:]
     for report in orderedReports {

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-/// Histories that broke a rule once, reduced to the essential steps.
 @Suite struct FoundByHistoriesTests {
   struct Found: Sendable, CustomTestStringConvertible {
     /// The rule that was broken.

@@ -81,7 +81,6 @@ struct GoldenHistory: RandomHistory {
         + lines.joined(separator: "\n"))
   }
 
-  /// The two files, and the first line in which they differ.
   private static func difference(_ old: String, _ new: String) -> String {
     guard let before = try? Files.read(old), let after = try? Files.read(new) else {
       return "  the text before was not played here; now: \(new)"

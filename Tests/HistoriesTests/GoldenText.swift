@@ -52,7 +52,6 @@ enum GoldenText {
 
   private static func text(_ value: JSONValue?) -> String { value?.string ?? value?.text ?? "" }
 
-  /// The text with the same names in every process.
   static func plain(_ text: String, of world: World) -> String {
     let text = text.replacingOccurrences(of: world.directory.path, with: "DIRECTORY")
       .replacingOccurrences(of: world.server.url, with: "ORG")

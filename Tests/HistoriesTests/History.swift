@@ -23,10 +23,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     case manual, firstWins, lastWins
   }
 
-  /// What prevents creates of visits from being duplicated.
   enum VisitKey: String, Sendable, Hashable {
     case none
-    /// They are upserted by an external ID of the app.
     case external
     case correlation
   }
@@ -35,7 +33,6 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     /// Its user: `ada` or `ben`.
     var user: String
     var isAndroid: Bool
-    /// Whether its app sets `install` and `handback`.
     var marksInstall: Bool
   }
 
@@ -109,7 +106,6 @@ struct History: RandomHistory, Hashable {
     case verb, retry, restore, mishap, twoSoups
   }
 
-  /// A step, or a few that belong together.
   private static func draw(_ random: inout HistoryRandom) -> [Step] {
     let phone = random.below(3)
     let soup = random.pick([0, 0, 1, 2])

@@ -23,7 +23,6 @@ final class OrgWatch: Sendable {
   struct Entry: Sendable, Hashable {
     var value: String?
     var author: Author
-    /// When it was first seen, in the org's time.
     var time: Int64
   }
 

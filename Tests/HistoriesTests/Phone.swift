@@ -16,7 +16,6 @@ final class Phone {
     var install: String?
     var generation = 0
     var handback = 0
-    /// The rows changed since the bundle was installed.
     var rows: [RowID: PhoneRow] = [:]
     /// The rows ever changed since then, including those that are clean again.
     var known: Set<RowID> = []
@@ -31,7 +30,6 @@ final class Phone {
     var came: [RowID: PhoneRow] = [:]
   }
 
-  /// A row that was created on the phone and sent by itself.
   struct Sent: Sendable, Hashable {
     var marker: String
     var recordID: String

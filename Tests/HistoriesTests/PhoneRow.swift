@@ -31,7 +31,6 @@ struct PhoneRow: Sendable, Hashable {
   enum Operation: String, Sendable, Hashable { case create, update, delete, dropped }
 
   var id: RowID
-  /// The element's ID in the org before.
   var serverID: String?
   /// The marker's value in a row created on the phone.
   var marker: String?
@@ -42,7 +41,6 @@ struct PhoneRow: Sendable, Hashable {
   /// The numbers of the changes that a later one of the same field has replaced since it was clean.
   var replaced: Set<Int> = []
   var isDeleted = false
-  /// `_soupLastModifiedDate`.
   var date: Int64 = 0
   /// For a redelivered row, the changes that it was issued with.
   var came: Set<Int>?
@@ -60,7 +58,6 @@ struct PhoneRow: Sendable, Hashable {
     changed[field] = (value, number)
   }
 
-  /// Whether two rows are of one record and have the same values.
   func isSameWork(as other: PhoneRow) -> Bool {
     record == other.record && isDeleted == other.isDeleted
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)

@@ -30,7 +30,6 @@ struct Report: Sendable, Hashable {
   var runNumber: Int
   /// The edits that it lists as new.
   var records: [Row]
-  /// The edits that are open since an earlier report.
   var stillOpen: [Row]
   var counts: [String: Int]
   var edits: Int

@@ -186,7 +186,6 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
   }
 
   enum Target: Sendable, Hashable {
-    /// A record of the org, in the order of their creation.
     case record(Int)
     case ofPhone
     case newest

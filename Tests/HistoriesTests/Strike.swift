@@ -18,7 +18,6 @@ final class Strike: Sendable {
     var task: Task<(Int32?, String?), Never>?
   }
 
-  /// The copy of the pipeline's directory after a kill.
   let copy: String
   let mishap: Mishap?
   private let root: String

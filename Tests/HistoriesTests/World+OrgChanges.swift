@@ -4,7 +4,6 @@ import TestSupport
 
 /// Changes by other users in the org.
 extension World {
-  /// Returns false if there was nothing to change.
   func changeOrg(_ work: OrgChange) throws -> Bool {
     watch.look(.pipeline)
     let isDone = try OtherUser(self).perform(work, in: org)
@@ -18,7 +17,6 @@ struct OtherUser: Sendable {
   private let watch: OrgWatch
   private let admin: OrgUser
   private let value: String
-  /// The record that a phone changed last.
   private let changed: String?
   init(_ world: World) {
     watch = world.watch

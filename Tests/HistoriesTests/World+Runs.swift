@@ -82,7 +82,6 @@ extension World {
   /// In one of how many histories there is a dry run before every run.
   private static let foretold: UInt64 = CampaignSize.Scale.current == .soak ? 1 : 3
 
-  /// Compares the prediction of a dry run with the run's report.
   private func judge(_ foretold: [Int: Verdict], _ result: RunResult) throws {
     guard let status = result.status, [0, 3].contains(status), result.verb != .ingest else {
       return

@@ -8,7 +8,6 @@ struct OwnSync: Sendable, Hashable {
   var state: Int
   var row: RowID
   var recordID: String
-  /// The marker of a row created on the phone.
   var marker: String?
   /// Whether the record did not exist before.
   var isMade: Bool
@@ -99,7 +98,6 @@ extension World {
     return true
   }
 
-  /// Makes the row clean, or removes it.
   private func settle(
     _ phone: Phone, _ row: PhoneRow, _ object: JSONObject?, recordID: String? = nil,
     isMade: Bool = false

@@ -28,9 +28,7 @@ final class World {
   var trace: WriteTrace?
   /// Whether there may be a dry run before a run.
   var foretells = true
-  /// When the runs ended that made the bundles.
   var bundleTimes: [String: Int64] = [:]
-  /// The generation of each user whose issued records were checked.
   var judgedIssued: [String: Int] = [:]
   /// The start of the run in which a request was held that has not arrived.
   var heldSince: Int64?

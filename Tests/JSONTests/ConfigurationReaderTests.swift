@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// Invalid values in a configuration file, with their positions.
 @Suite struct ConfigurationReaderTests {
   enum Colour: String, CaseIterable { case red, green }
 

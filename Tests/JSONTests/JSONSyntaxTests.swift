@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// The syntax check reports the same faults as the parser.
 @Suite struct JSONSyntaxTests {
   @Test(arguments: [
     "{}", " [1, 2.5e3, {\"a\": null}] ", "\"\\ud83d\\ude00\"", "true", "-0", "", " ", "{", "[1,]",

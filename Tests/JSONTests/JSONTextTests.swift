@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// JSON without unnecessary escapes.
 @Suite struct PlainJSONTests {
   @Test(arguments: [
     (#"{"Id":"\u0030\u0030\u0031"}"#, #"{"Id":"001"}"#, 0),
@@ -32,7 +31,6 @@ import Testing
   }
 }
 
-/// Text is escaped at any position of a byte that needs it.
 @Suite struct JSONTextTests {
   @Test func `every character that needs an escape gets one, at every position`() throws {
     let specials: [(String, String)] = [

@@ -3,7 +3,6 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Rights to objects and fields: ada's by a permission set, ben's by the profile alone.
 @Suite struct AccessRightsTests {
   let sample: SampleOrg
   let account: String
@@ -255,7 +254,6 @@ import Testing
   }
 }
 
-/// The same over HTTP.
 @Suite struct ServedAccessRightsTests {
   let served: ServedOrg
   let ben: String

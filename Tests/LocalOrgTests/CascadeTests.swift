@@ -1,7 +1,6 @@
 import LocalOrg
 import Testing
 
-/// The children of a deleted parent.
 @Suite struct CascadeTests {
   let sample: SampleOrg
   let account: String

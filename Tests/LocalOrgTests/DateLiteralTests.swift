@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// The clock is set to Tuesday, 14 November 2023.
 @Suite struct DateLiteralTests {
   /// Read-only: shared by all cases.
   static let shared = Result { try filled() }

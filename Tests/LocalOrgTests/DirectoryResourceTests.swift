@@ -2,7 +2,6 @@ import HTTP
 import LocalOrg
 import Testing
 
-/// An org's descriptions of itself, and its errors for unknown requests.
 @Suite struct DirectoryResourceTests {
   let served: ServedOrg
   init() throws { served = try ServedOrg() }

@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import Testing
 
-/// Records identified by keys of other systems, and the errors that clients distinguish.
 @Suite struct ExternalKeyTests {
   let served: ServedOrg
   init() throws { served = try ServedOrg() }

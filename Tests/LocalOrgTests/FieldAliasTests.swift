@@ -2,7 +2,6 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Aliases, functions of a row's value, parents of several kinds and times of day.
 @Suite struct FieldAliasTests {
   let sample: SampleOrg
   init() throws { sample = try QueryTests.filled() }

@@ -6,7 +6,6 @@ import LocalOrg
 import TestSupport
 import Testing
 
-/// A key pair whose certificate is registered as the app `field-app`.
 private struct AppKeys {
   static let shared = try? AppKeys()
   let key: PrivateKey

@@ -4,7 +4,6 @@ import LocalOrg
 import System
 import Testing
 
-/// Failures within a request, and faults of the clock.
 @Suite struct PartFaultTests {
   let served: ServedOrg
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }

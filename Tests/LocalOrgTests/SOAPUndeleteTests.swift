@@ -2,7 +2,6 @@ import HTTP
 import LocalOrg
 import Testing
 
-/// The SOAP call that restores records from the recycle bin.
 @Suite struct SOAPUndeleteTests {
   let served: ServedOrg
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }

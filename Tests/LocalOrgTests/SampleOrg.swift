@@ -20,7 +20,6 @@ struct SampleOrg {
     admin = try #require(org.user(named: "admin@example.com"))
   }
 
-  /// Creates a record and returns its ID.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
     let outcome = org.create(object, fields, as: user ?? admin)

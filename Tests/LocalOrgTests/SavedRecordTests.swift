@@ -2,7 +2,6 @@ import JSON
 import LocalOrg
 import Testing
 
-/// The setup for the records of an object: picklists, required fields, rules and updates.
 @Suite struct SavedRecordTests {
   let sample: SampleOrg
   init() throws { sample = try SampleOrg() }
@@ -262,7 +261,6 @@ import Testing
   }
 }
 
-/// The same over HTTP.
 @Suite struct ServedRulesTests {
   @Test func `each row of a collection, a job and a tree is refused separately`() async throws {
     let served = try ServedOrg()

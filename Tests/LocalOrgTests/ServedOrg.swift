@@ -64,7 +64,6 @@ struct ServedOrg {
     }
   }
 
-  /// Sends a form to the token endpoint.
   func login(_ form: [(String, String)], headers: HTTPHeaders = [:]) async throws -> HTTPResponse {
     var request = HTTPRequest("POST", server.url + "/services/oauth2/token")
     request.headers = headers

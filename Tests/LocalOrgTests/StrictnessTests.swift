@@ -2,7 +2,6 @@ import HTTP
 import JSON
 import Testing
 
-/// What an org refuses although it could be understood.
 @Suite struct StrictnessTests {
   private let served: ServedOrg
   init() throws { served = try ServedOrg() }

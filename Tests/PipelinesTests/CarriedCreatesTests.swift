@@ -1,7 +1,6 @@
 import Rehearsal
 import Testing
 
-/// New records of devices that are redelivered while they are open: each is created once.
 @Suite struct CarriedCreatesTests {
   private let scene: CarriedScene
   init() throws { scene = try CarriedScene() }

@@ -1,7 +1,6 @@
 import Rehearsal
 import Testing
 
-/// Redelivered edits must not be lost, duplicated, or confused with others.
 @Suite struct CarriedSafetyTests {
   private let scene: CarriedScene
   init() throws { scene = try CarriedScene() }

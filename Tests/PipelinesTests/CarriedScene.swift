@@ -15,7 +15,6 @@ struct CarriedScene {
     scene = try DecisionScene { change(Self.carrying($0)) }
   }
 
-  /// A scene whose guard holds returns with more changes.
   init(maxChanges: Int) throws {
     try self.init {
       $0.replacing(
@@ -44,7 +43,6 @@ struct CarriedScene {
   /// Ada's phone after the first run, and an account of hers.
   func primed() async throws -> (Device, String) { try await scene.primed() }
 
-  /// A time on a phone, `hours` after the first.
   func later(_ hours: Int64 = 1) -> Int64 { world.org.now() + hours * 3_600_000 }
 
   /// Ada's edit of an account that another user changed too, redelivered in her next generation:

@@ -8,7 +8,6 @@ import Snapshots
 import System
 import Testing
 
-/// Published data stay complete when the pipeline, its users or its ledger change between runs.
 @Suite struct ChangedPipelineTests {
   let world: World
   init() throws { world = try World() }

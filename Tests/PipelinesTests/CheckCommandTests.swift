@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache check`, and a pipeline with the `sf` command's login, run in a shell.
 @Suite struct CheckCommandTests {
   static let files =
     ExamplePipelinesTests.examples.map { "pipelines/" + $0 } + [

@@ -2,7 +2,6 @@ import JSON
 import System
 import Testing
 
-/// The commands that the program and its reports print run as they are copied.
 @Suite struct CommandsToCopyTests {
   let scene: DecisionScene
   private var world: World { scene.world }

@@ -5,7 +5,6 @@ import Reconciliation
 import Rehearsal
 import Testing
 
-/// Creates that set their edit's identity in a unique field.
 @Suite struct CorrelationTests {
   let world: World
   init() throws { world = try Self.world(#"{"Contact": "External_Id__c"}"#) }

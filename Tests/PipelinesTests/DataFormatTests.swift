@@ -4,7 +4,6 @@ import SQLite
 import System
 import Testing
 
-/// The numbers of a data directory's format and of its ledger: any others are refused.
 @Suite struct DataFormatTests {
   let world: World
   init() throws { world = try World() }

@@ -5,7 +5,6 @@ import Snapshots
 import System
 import Testing
 
-/// How later runs deal with an interrupted one.
 @Suite struct DeadRunsTests {
   let world: World
   init() throws { world = try World() }

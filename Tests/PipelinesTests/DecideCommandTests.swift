@@ -11,7 +11,6 @@ import Testing
     try await scene.world.program(["decide"], words)
   }
 
-  /// Gives the only edit another verdict.
   private func turn(into verdict: Verdict) throws {
     try scene.withLedger { ledger in
       try ledger.connection.run("UPDATE edit SET verdict = \(verdict.rawValue)")
@@ -76,7 +75,6 @@ import Testing
     #expect(none.output == "no open edit has the verdict conflict\n")
   }
 
-  /// The keywords that select edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
     ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),

@@ -25,7 +25,6 @@ final class DecisionPlay {
     var edits: [Int64] = []
     var verdicts: [Verdict] = []
     var details: [OutcomeDetail] = []
-    /// The decisions since the last run, by index.
     var decided: [Int: Decision.Kind] = [:]
     var description: String { row.name }
     init(_ number: Int, _ row: DecisionRow, id: String, object: String) {
@@ -79,7 +78,6 @@ final class DecisionPlay {
     return try #require(made.id, "\(made.errors)")
   }
 
-  /// Returns a phone whose store is returned before the next run.
   func changing(_ phone: DecisionStep.Phone) throws -> Device {
     changed.insert(phone)
     return try #require(phones[phone])
@@ -167,7 +165,6 @@ final class DecisionPlay {
     try? world.record(subject.object, subject.record)["SystemModstamp"]
   }
 
-  /// Reads the row's edits, their verdicts, and the report about them.
   private func look(at subject: Subject, _ told: [Int64: ReportEdit]) throws {
     let found = try scene.withLedger {
       try $0.connection.all(

@@ -2,10 +2,8 @@ import Ledger
 
 /// The history of one record from its edit on a device to the last verdict: a row of `DecisionTable`.
 struct DecisionRow: Sendable {
-  /// The pipeline settings and faults with which rows are played.
   enum Setting: String, Sendable, CaseIterable {
     case plain
-    /// Edits are merged field by field.
     case merging
     /// Creates whose outcome is unknown for a time.
     case doubted

@@ -6,7 +6,6 @@ import Rehearsal
 import Reports
 import Testing
 
-/// A world in which an operator decides open edits.
 struct DecisionScene {
   let world: World
   init(_ change: (String) -> String = { $0 }) throws { world = try World(change: change) }
@@ -21,7 +20,6 @@ struct DecisionScene {
       [], PipelineDecisions.Selection(verdicts, .whole(.retry)), by: "an operator")
   }
 
-  /// Ada's phone after the first run.
   func phone() async throws -> Device {
     try await world.run()
     return try world.device("ada")
@@ -49,7 +47,6 @@ struct DecisionScene {
     return id
   }
 
-  /// Deletes an account as only an administrator can.
   func delete(_ id: String) throws {
     let outcome = world.org.delete("Account", id: id, as: try world.user("admin"))
     if let error = outcome.errors.first { throw error }

@@ -1,7 +1,6 @@
 import Ledger
 import Testing
 
-/// Every way to resolve every verdict, through the whole pipeline.
 @Suite struct DecisionTableTests {
   @Test(arguments: DecisionRow.Setting.allCases) func `each edit ends as its row says`(
     _ setting: DecisionRow.Setting

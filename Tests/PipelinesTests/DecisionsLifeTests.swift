@@ -5,7 +5,6 @@ import Reports
 import System
 import Testing
 
-/// Decisions with interrupted runs, outdated reports and other operators.
 @Suite struct DecisionsLifeTests {
   let scene: DecisionScene
   init() throws { scene = try DecisionScene() }

@@ -2,7 +2,6 @@ import JSON
 import SmartStore
 import Testing
 
-/// A pipeline whose syncs down are of kinds other than soql and briefcase.
 @Suite struct EveryKindTests {
   let world: World
   init() throws { world = try World(file: Self.pipeline.get().file("kinds.json")) }

@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// Every example runs end to end on the embedded org.
 @Suite struct ExamplePipelinesTests {
   static let directory = World.repository + "/pipelines"
   static let examples = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }

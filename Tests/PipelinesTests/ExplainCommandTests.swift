@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// `attache explain` after several days on the embedded org.
 @Suite struct ExplainCommandTests {
   let world: World
   init() throws { world = try World() }

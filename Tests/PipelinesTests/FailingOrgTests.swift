@@ -7,7 +7,6 @@ import Snapshots
 import TestSupport
 import Testing
 
-/// Runs that fail midway: nothing is published partially, and the next run completes.
 @Suite struct FailingOrgTests {
   let world: World
   init() throws { world = try World() }

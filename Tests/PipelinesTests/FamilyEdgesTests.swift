@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Families whose records differ between the org and the device.
 @Suite struct FamilyEdgesTests {
   /// The pipeline with a family of accounts and contacts.
   ///
@@ -24,7 +23,6 @@ import Testing
       directory, file: SyncUpKindsTests.pipeline.get().file("kinds.json"), change: change)
   }
 
-  /// The family's sync up, with another merge mode.
   private static func merging(_ mode: String, _ text: String) -> String {
     text.replacing(
       #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}"#,
@@ -57,7 +55,6 @@ import Testing
     return Family(parent: parent, child: child, other: other, device: try world.device("ada"))
   }
 
-  /// The device edits the child and deletes the parent.
   private func work(_ family: Family, _ world: World, _ edit: JSONObject) throws {
     try family.device.edit("children", id: family.child, edit, now: world.org.now())
     try family.device.delete("parents", id: family.parent, now: world.org.now())

@@ -2,7 +2,6 @@ import JSON
 import System
 import Testing
 
-/// Common mistakes and first questions of new users.
 @Suite struct FewerSurprisesTests {
   let world: World
   init() throws { world = try World() }

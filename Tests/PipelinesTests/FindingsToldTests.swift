@@ -3,7 +3,6 @@ import Pipelines
 import System
 import Testing
 
-/// Findings other than verdicts are in a report, and stay listed until they are resolved.
 @Suite struct FindingsToldTests {
   let world: World
   init() throws { world = try World() }

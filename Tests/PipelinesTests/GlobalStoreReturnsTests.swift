@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// A phone shared by several users has one global store, which each user's bundle returns.
 @Suite struct GlobalStoreReturnsTests {
   let world: World
   init() throws {
@@ -31,7 +30,6 @@ import Testing
     }
   }
 
-  /// A user's bundle on a phone, and the phone's one global store.
   private struct Phone {
     var place: String
     var manifest: Manifest

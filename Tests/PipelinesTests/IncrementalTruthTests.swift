@@ -33,7 +33,6 @@ import Testing
     ).write()
   }
 
-  /// The requests of a run, without logins.
   func asked(_ body: () async throws -> Void) async rethrows -> [RequestKind: Int] {
     let before = world.server.log.counts
     try await body()

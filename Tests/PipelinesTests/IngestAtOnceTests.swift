@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// The result does not depend on how many returns are processed concurrently.
 @Suite struct IngestAtOnceTests {
   @Test(arguments: 0..<3)
   func `ledger, files and messages are as with one return at a time`(_ round: Int) async throws {
@@ -60,7 +59,6 @@ import Testing
   }
 }
 
-/// An inbox to which devices return repeatedly, with other files in it.
 private struct InboxScene {
   private let world: World
   private var devices: [Device]

@@ -4,7 +4,6 @@ import LocalOrg
 import System
 import Testing
 
-/// `attache init`: a pipeline from scratch, with each login, validated against the org and run.
 @Suite struct InitCommandTests {
   let world: World
   init() throws {

@@ -2,7 +2,6 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// The keep rule on random directories: nothing is removed that a return can be compared with.
 @Suite struct KeepRuleTests {
   private static let day: Int64 = 86_400_000
   private static let now: Int64 = 1_000 * day

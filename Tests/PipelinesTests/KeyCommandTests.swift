@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache key make` and `attache bundle verify --allowed-signers`, as a user calls them.
 @Suite struct KeyCommandTests {
   let directory = TemporaryDirectory("key")
 

@@ -8,7 +8,6 @@ import Reports
 import SQLite
 import Testing
 
-/// Requests that arrive when no one waits for them any more.
 @Suite struct LateRequestTests {
   let world: World
   init() throws {

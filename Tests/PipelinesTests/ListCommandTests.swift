@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache list` and `attache status --all`: the state of every pipeline that is found.
 @Suite struct ListCommandTests {
   private func program(
     _ world: World, _ words: [String], data: String? = nil

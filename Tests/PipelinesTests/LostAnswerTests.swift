@@ -5,7 +5,6 @@ import Pipelines
 import Reports
 import Testing
 
-/// Writes whose answers were lost, resolved in a later run, with changes by other users in between.
 @Suite struct LostAnswerTests {
   let world: World
   init() throws {
@@ -128,7 +127,6 @@ import Testing
     #expect(summary.verdicts == [.failed: 1])
   }
 
-  /// An org that allows contacts without a name.
   static func unnamed() throws -> OrgSetup {
     try OrgSetup(
       parsing: Array(

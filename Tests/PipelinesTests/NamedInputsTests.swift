@@ -2,7 +2,6 @@ import System
 import TestSupport
 import Testing
 
-/// Named files that are not regular files: no command waits for input that may never come.
 @Suite struct NamedInputsTests {
   private let directory = TemporaryDirectory("inputs")
   init() throws {

@@ -8,7 +8,6 @@ import System
 import TestSupport
 import Testing
 
-/// The log, metrics, notifications and heartbeat of a run.
 @Suite struct NoticesTests {
   private let directory = TemporaryDirectory("notices")
 

@@ -2,7 +2,6 @@ import HTTP
 import LocalOrg
 import Testing
 
-/// An answer of the org gives the same exit status in every command.
 @Suite struct OneStatusTests {
   struct Answer: Sendable, CustomTestStringConvertible {
     let name: String

@@ -1,7 +1,6 @@
 import Pipelines
 import Testing
 
-/// Runs without an integration user, in which the org refuses one of the users.
 @Suite struct OneUsersTroubleRunsTests {
   let world: World
   init() throws {

@@ -6,7 +6,6 @@ import TestSupport
 
 /// An org that tests copy, because creating its records takes time.
 struct OrgTemplate: Sendable {
-  /// The connected app with which all tests log in.
   static let clientID = "attache-test"
   static let key = Result { try KeyPair() }
   /// About forty records, and three technicians who see different and overlapping ones.

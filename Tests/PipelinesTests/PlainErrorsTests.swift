@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// One exit status for each kind of mistake, and a message with the correct form.
 @Suite struct PlainErrorsTests {
   private let directory = TemporaryDirectory("plain-errors")
 

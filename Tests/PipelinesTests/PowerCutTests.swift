@@ -140,7 +140,6 @@ struct DurabilityRules {
     }
   }
 
-  /// All problems, once the program has ended.
   mutating func ended() -> [String] {
     checkNames("at the end")
     return Array(Set(problems)).sorted()

@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache org check`: validates the names in syncs against the org.
 struct PreflightTests {
   /// A pipeline with one store with these syncs, on the demo's org.
   static func world(_ syncs: String) throws -> World {
@@ -42,7 +41,6 @@ struct PreflightTests {
     return String(decoding: (try? Files.read(file)) ?? [], as: UTF8.self)
   }()
 
-  /// Expects all nine faults, each at its location.
   static func expectMistakes(_ problems: [Problem]) throws {
     let found = problems.map { "\($0.line):\($0.column) \($0.message); \($0.fix)" }
     let expected = [

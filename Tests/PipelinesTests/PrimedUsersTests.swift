@@ -5,7 +5,6 @@ import Pipelines
 import Snapshots
 import Testing
 
-/// Which users are primed, what the next run knows about it, and the resulting bundles.
 @Suite struct PrimedUsersTests {
   let world: World
   init() throws { world = try World() }

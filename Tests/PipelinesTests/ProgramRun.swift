@@ -39,10 +39,8 @@ struct ProgramRun {
 }
 
 extension World {
-  /// The word for this pipeline in printed commands.
   var called: String { "\(pipeline.called) --data \(root)" }
 
-  /// Runs the program on this world's pipeline.
   func program(
     _ command: [String], _ more: [String] = [], shell: String = #"exec "$@""#,
     variables other: [String: String] = [:], deadlineSeconds: Int = 120

@@ -3,7 +3,6 @@ import Pipelines
 import System
 import Testing
 
-/// `attache prune` and `attache status --disk`, run in a shell.
 @Suite struct PruneCommandTests {
   let scene: DecisionScene
   var world: World { scene.world }

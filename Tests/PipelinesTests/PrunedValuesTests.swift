@@ -2,7 +2,6 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// What the ledger keeps of edits whose values are pruned, and how late returns are handled.
 @Suite struct PrunedValuesTests {
   /// The edits of a run, with which nothing can be compared 45 days later, and their phone.
   private struct Story {

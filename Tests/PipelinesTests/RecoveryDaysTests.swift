@@ -34,7 +34,6 @@ struct RecoveryDays {
   private var phones: [Phone] = []
   private var backups: [String] = []
   private var made: [String] = []
-  /// The last value that a phone entered, by account.
   private var entered: [String: String] = [:]
   /// The log of the day, to analyse a failure.
   private(set) var story: [String] = []

@@ -4,7 +4,6 @@ import SQLite
 import System
 import Testing
 
-/// A ledger that does not know the last sent edits, and later returns.
 @Suite struct RecoveryTests {
   let world: World
   init() throws { world = try World() }

@@ -2,7 +2,6 @@ import JSON
 import System
 import Testing
 
-/// What `--verbose`, `--debug-http` and `--color` say, and the retries of a run.
 @Suite struct RequestTraceTests {
   private let world: World
   init() throws { world = try World() }

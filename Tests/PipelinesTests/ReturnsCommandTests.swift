@@ -2,7 +2,6 @@ import JSON
 import System
 import Testing
 
-/// `attache returns`: lists returns, and what an operator does about refused ones.
 @Suite struct ReturnsCommandTests {
   let world: World
   init() throws {

@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// The review page in a browser, driven by keys and clicks.
 @Suite(
   .serialized, .enabled(if: Browser.isThere, "there is no chromium: make deps-test installs it"))
 struct ReviewPageTests {

@@ -6,7 +6,6 @@ import Review
 import System
 import Testing
 
-/// The answers and permitted requests of the review page.
 @Suite struct ReviewTests {
   let scene: DecisionScene
   init() throws { scene = try DecisionScene() }
@@ -18,7 +17,6 @@ import Testing
     return try await ReviewVisit(server.address)
   }
 
-  /// The same, after the list of edits was requested.
   private func list(_ scene: DecisionScene) async throws -> ReviewVisit {
     let page = try await visit(scene)
     _ = try await page.get("edits")

@@ -4,7 +4,6 @@ import LocalOrg
 import Rehearsal
 import Testing
 
-/// Writes without an answer, or that arrive late, in an org whose rules change what it is sent.
 @Suite struct RewrittenWritesTests {
   let scene: DecisionScene
   var world: World { scene.world }

@@ -3,7 +3,6 @@ import Pipelines
 import System
 import Testing
 
-/// `attache run`, its stages and `attache status`, as called by cron and by users.
 @Suite struct RunCommandTests {
   private let world: World
   init() throws { world = try World() }

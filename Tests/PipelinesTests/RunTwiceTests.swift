@@ -1,7 +1,6 @@
 import System
 import Testing
 
-/// A run without changes touches nothing.
 @Suite struct RunTwiceTests {
   let world: World
   init() throws { world = try World() }

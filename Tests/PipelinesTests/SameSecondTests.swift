@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// Briefcase records that change more than once within a second.
 @Suite struct SameSecondTests {
   let world: World
   init() throws { world = try World() }

@@ -8,18 +8,15 @@ import System
 import TestSupport
 import Testing
 
-/// The whole cycle with stores sealed in SQLCipher's format.
 @Suite struct SealedBundlesTests {
   static let passphrase = "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ="
 
-  /// The demo's pipeline, with `pack.seal`.
   static func world() throws -> World { try World { Self.sealing($0, passphrase) } }
 
   static func sealing(_ text: String, _ passphrase: String) -> String {
     sealing(text, secret: #"{"command": ["/bin/echo", "\#(passphrase)"]}"#)
   }
 
-  /// `pack.seal` with a passphrase from a source.
   static func sealing(_ text: String, secret: String) -> String {
     text.replacingOccurrences(
       of: #""pack": { "format": "tar.zst" }"#,

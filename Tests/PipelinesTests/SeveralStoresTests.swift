@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// A user with two stores that an app returns as separate files.
 @Suite struct SeveralStoresTests {
   let world: World
   init() throws {

@@ -4,7 +4,6 @@ import Snapshots
 import System
 import Testing
 
-/// A snapshot has exactly what its user can see, whatever happened between two runs.
 @Suite struct SnapshotContentTests {
   static let first = World.repository + "/pipelines/first.json"
 
@@ -36,7 +35,6 @@ import Testing
     try DurableFile.write(Array(try change(text).utf8), to: world.pipeline.file)
   }
 
-  /// Runs stages of the pipeline as its files are now.
   @discardableResult func run(
     _ world: World, _ stages: Set<Stage> = [.prime, .pack], variables: [String: String] = [:],
     options change: (inout RunOptions) -> Void = { _ in }

@@ -3,7 +3,6 @@ import SQLite
 import System
 import Testing
 
-/// How a pipeline recognizes its own returns, even after its ledger was lost.
 @Suite struct StampKeyTests {
   let world: World
   init() throws { world = try World() }

@@ -3,7 +3,6 @@ import SmartStore
 import System
 import Testing
 
-/// `attache sync run`, `list`, `status` and `delete`, as a user calls them.
 @Suite struct SyncCommandTests {
   @Test(arguments: Platform.allCases)
   func `the sample of accounts syncs down, up and down again`(_ platform: Platform) throws {

@@ -62,7 +62,6 @@ struct SyncScene {
     ]
   }
 
-  /// Creates the store from a sample and runs all its syncs.
   @discardableResult func prime(_ sample: String, _ platform: Platform = .ios) throws -> Outcome {
     try attache(
       ["sync", "run", "--store", store, "--all"] + Self.files(sample, platform) + Self.login)

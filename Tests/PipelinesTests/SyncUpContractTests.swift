@@ -76,7 +76,6 @@ enum UpSituation: Hashable, Sendable {
   case refused
   /// Another user changed the records meanwhile.
   case conflict
-  /// Another user deleted the records meanwhile.
   case deletedOnServer
   /// No answer arrives.
   case unanswered(Write, UpRun)
@@ -120,7 +119,6 @@ enum UpSituation: Hashable, Sendable {
   }
 }
 
-/// A kind of sync up in a situation.
 struct UpScene: Sendable, CustomStringConvertible {
   let kind: UpKind
   let situation: UpSituation

@@ -2,7 +2,6 @@ import JSON
 import Rehearsal
 import Testing
 
-/// A pipeline with families of accounts and contacts, and separate accounts.
 @Suite struct SyncUpKindsTests {
   static let pipeline = Result {
     func down(_ soup: String, _ query: String) -> String {

@@ -22,7 +22,6 @@ struct Told {
     }
   }
 
-  /// The new verdicts in a report, by edit number.
   func news(_ run: String) -> [Int64: String] { verdicts(run, "records") }
 
   func open(_ run: String) -> [Int64: String] { verdicts(run, "stillOpen") }

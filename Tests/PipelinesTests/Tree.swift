@@ -42,7 +42,6 @@ enum Tree {
     return entries
   }
 
-  /// Whether a file contains the bytes of `text`.
   static func contains(_ text: String, in path: String) throws -> Bool {
     try Data(Files.read(path)).range(of: Data(text.utf8)) != nil
   }

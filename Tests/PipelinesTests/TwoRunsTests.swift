@@ -3,7 +3,6 @@ import Pipelines
 import System
 import Testing
 
-/// Only one run at a time uses a pipeline's data.
 @Suite struct TwoRunsTests {
   // Against a lock that is never released. All tests of a group start at once, and this one waits
   // for its turn.

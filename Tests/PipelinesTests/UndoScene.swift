@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// A run whose changes an operator undoes.
 struct UndoScene {
   let scene: DecisionScene
   var world: World { scene.world }
@@ -93,7 +92,6 @@ struct UndoScene {
     try world.org.setActive("ada@example.com", true)
   }
 
-  /// Applies a plan, or shows what it would do.
   func carryOut(_ plan: PipelineUndo.Plan, isDryRun: Bool = false) async throws -> RunSummary {
     try await PipelineRun.execute(
       world.pipeline, root: world.root, variables: world.variables,
@@ -115,7 +113,6 @@ struct UndoScene {
     try #require(try scene.edits(of: run.run).first { $0.number == number })
   }
 
-  /// The rows of a table of a run's report, without its header.
   func rows(of file: String, in run: RunSummary) throws -> [String] {
     let text = String(
       decoding: try Files.read(world.data.report(run.run) + "/" + file), as: UTF8.self)

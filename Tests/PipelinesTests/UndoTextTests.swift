@@ -3,7 +3,6 @@ import Pipelines
 import Reports
 import Testing
 
-/// The records shown in an undo plan.
 @Suite struct UndoTextTests {
   private func line(_ verdict: Verdict, _ detail: OutcomeDetail, _ mask: ReportMask) -> String {
     UndoText.line(

@@ -4,7 +4,6 @@ import SQLite
 import System
 import Testing
 
-/// Every verdict is reported as new once, and stays listed until it is resolved.
 @Suite struct VerdictsToldTests {
   let world: World
   init() throws { world = try World() }

@@ -8,7 +8,6 @@ import System
 import TestSupport
 import Testing
 
-/// Records that a user cannot see are in none of the user's files.
 @Suite struct VisibilityTests {
   let client: HTTPClient
   init() throws { client = try HTTPClient() }

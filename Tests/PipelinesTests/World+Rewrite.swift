@@ -16,7 +16,6 @@ extension World {
       files: FirstRun.digest(files: directory.file("pipelines")))
   }
 
-  /// The same for all stages.
   @discardableResult func runAllAsWritten(options change: (inout RunOptions) -> Void = { _ in })
     async throws -> RunSummary
   { try await runAsWritten(Set(Stage.allCases), options: change) }

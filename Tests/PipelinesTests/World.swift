@@ -9,12 +9,10 @@ import TestSupport
 
 /// A test's own org, served on a free port, and the demo's pipeline for it.
 final class World: Sendable {
-  /// The directory of all files, removed with the world.
   let directory: TemporaryDirectory
   let org: Org
   let server: OrgServer
   let pipeline: Pipeline
-  /// The digest of the pipeline files when the pipeline was read.
   private let files: String
   /// How the org is served, except certificates and keys.
   let serving: String
@@ -108,7 +106,6 @@ final class World: Sendable {
     return try await FirstRun.run(key, in: self, run)
   }
 
-  /// The users skipped so far, with the reasons.
   var skipped: [String] {
     told.withLock { $0 }.compactMap {
       if case .snapshotSkipped(_, let username, let reason) = $0 {

@@ -7,9 +7,7 @@ import Reports
 import TestSupport
 import Testing
 
-/// Large numbers of changes, which are sent in bulk ingest jobs.
 struct BulkIngestTests {
-  /// Texts that need care in CSV.
   private static let texts: [JSONValue] = [
     "plain", .null, "", "a \"quote\", a comma", "two\nlines\r\nand a tab\t", "ä \u{2028} 😀",
     " #N/A",

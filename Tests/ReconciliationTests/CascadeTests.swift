@@ -3,7 +3,6 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// Deletions, and writes of other devices below the records that the org deletes with them.
 struct CascadeTests {
   /// The other device's change below the deleted record.
   enum Work: String, CaseIterable {

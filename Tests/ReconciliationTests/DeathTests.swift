@@ -4,7 +4,6 @@ import Reports
 import Synchronization
 import Testing
 
-/// Runs that are interrupted at each of their requests and resumed with the ledger on disk.
 struct DeathTests {
   static func day() throws -> FieldDay {
     let day = try FieldDay()
@@ -34,7 +33,6 @@ struct DeathTests {
     var org: String
     var report: String
 
-    /// The lines that differ, for a readable failure.
     func differences(from other: End) -> [String] {
       let mine = (org + report).split(separator: "\n").map(String.init)
       let theirs = (other.org + other.report).split(separator: "\n").map(String.init)
@@ -64,7 +62,6 @@ struct DeathTests {
       report: String(decoding: report, as: UTF8.self))
   }
 
-  /// The number of requests that a run makes, and its result.
   private static func whole(_ inFlight: Int) async throws -> (requests: Int, end: End) {
     let day = try day()
     day.options.inFlight = inFlight

@@ -4,7 +4,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// The outcome of an edit with a decision, depending on the org's state.
 struct DecidedEditTests {
   static let old = "2026-01-01T00:00:00.000+0000"
   static let new = "2026-01-02T00:00:00.000Z"
@@ -24,7 +23,6 @@ struct DecidedEditTests {
       (self.action, self.sent) = (action, sent)
     }
 
-    /// An update that sends these fields.
     init(_ name: String, _ facts: EditFacts, sends sent: Set<String>) {
       self.init(name, facts, .updated, .update, sent: sent)
     }

@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// Which writes may be considered done, and which may not.
 struct DoubtRulesTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }

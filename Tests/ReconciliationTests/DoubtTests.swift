@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }

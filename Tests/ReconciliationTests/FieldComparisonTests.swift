@@ -4,7 +4,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What a report shows of the sides of a record, and what an edit is compared with.
 struct FieldComparisonTests {
   private static let old = "2026-01-01T00:00:00.000+0000"
   private static let new = "2026-01-02T00:00:00.000+0000"
@@ -32,7 +31,6 @@ struct FieldComparisonTests {
     }
   }
 
-  /// Another user changed B, the device A.
   private static let both = ServerRecord.alive(date: new, fields: ["A": "a", "B": "office"])
   private static let device: JSONObject = ["A": "device", "B": "b"]
   private static let issued: JSONObject = ["A": "a", "B": "b"]

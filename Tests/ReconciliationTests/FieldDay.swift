@@ -79,7 +79,6 @@ final class FieldDay {
     return rule
   }
 
-  /// Creates a record in the org that both technicians may edit.
   @discardableResult func make(_ object: String, _ fields: JSONObject) throws -> String {
     let outcome = org.create(object, fields, as: admin)
     if let error = outcome.errors.first { throw error }
@@ -89,7 +88,6 @@ final class FieldDay {
     return id
   }
 
-  /// Another user changes a record in the org.
   func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
     if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
   }
@@ -133,7 +131,6 @@ final class FieldDay {
     return (id, try edited(object.lowercased() + "s", object, id, changes))
   }
 
-  /// A dirty row of a record that the device created.
   func created(_ soup: String, _ object: String, _ local: String, _ fields: JSONObject) -> Edit {
     var element = fields
     element["Id"] = .string(local)
@@ -221,7 +218,6 @@ final class FieldDay {
       }, progress: progress)
   }
 
-  /// Starts and finishes a separate run.
   @discardableResult func run() async throws -> ReconcileSummary {
     let run = try state.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
     let summary = try await reconciler().run(run)
@@ -285,7 +281,6 @@ final class FieldDay {
 extension [PlannedOutcome] {
   var counts: [Verdict: Int] { reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 } }
 
-  /// The number of writes that would be sent, by kind.
   var writes: [SyncUpAction: Int] {
     reduce(into: [:]) { counts, edit in
       if let action = edit.action { counts[action, default: 0] += 1 }

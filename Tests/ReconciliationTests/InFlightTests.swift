@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// Concurrent requests: their number and their order.
 struct InFlightTests {
   /// Five users with two updates each.
   private func day(inFlight: Int) throws -> FieldDay {

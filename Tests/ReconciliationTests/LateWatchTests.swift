@@ -19,9 +19,7 @@ struct LateWatchTests {
     case server, device
     /// An operator discards the edit.
     case dropped
-    /// An operator names another record.
     case record
-    /// A later edit of the device replaces it.
     case replaced
     /// A later edit of the device was sent before it arrives.
     case followed
@@ -83,7 +81,6 @@ struct LateWatchTests {
     }
   }
 
-  /// The lost edit, and its record, if the org has it.
   private func edit(_ verb: Verb) throws -> (edit: Edit, id: String?) {
     switch verb {
     case .create:

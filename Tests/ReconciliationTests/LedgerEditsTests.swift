@@ -12,7 +12,6 @@ struct LedgerEditsTests {
   private static let snapshot = "005000000000001AAA"
   private static let others = "others"
 
-  /// An edit of one record in a row of another soup.
   private func other(_ entry: Int64, date: Int64) -> Edit {
     var edit = F.update(entry, date: date, name: "other")
     edit.row = F.row(entry, soup: Self.others)

@@ -2,7 +2,6 @@ import JSON
 import Ledger
 import TestSupport
 
-/// A ledger in its own directory, with shortcuts for recording returns.
 struct LedgerFixture {
   let directory = TemporaryDirectory("ledger")
   let state: LedgerDatabase
@@ -25,7 +24,6 @@ struct LedgerFixture {
       soupTotals: totals)
   }
 
-  /// Records a return of `returned`'s kind.
   @discardableResult func record(
     _ sha: String, install: String? = nil, handback: Int64? = nil, stamp: String = "stamp-1",
     totals: [SoupKey: Int]? = nil, _ edits: [Edit], witnesses: [CleanRow] = []

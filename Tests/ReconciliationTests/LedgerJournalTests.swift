@@ -6,7 +6,6 @@ import SQLite
 import System
 import Testing
 
-/// How a pipeline's sync up handles the org's answers.
 struct LedgerJournalTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }

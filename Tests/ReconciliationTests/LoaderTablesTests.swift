@@ -2,7 +2,6 @@ import JSON
 import Reports
 import Testing
 
-/// `success.csv` and `error.csv`, in the format that Data Loader writes and reads.
 struct LoaderTablesTests {
   private func table(
     _ file: String, _ day: FieldDay, _ mask: ReportMask = ReportMask()

@@ -4,7 +4,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// The effect of an edit under `mergeFields`, depending on others' changes.
 struct MergeFieldsTests {
   private static let old = "2026-01-01T00:00:00.000+0000"
   private static let new = "2026-01-02T00:00:00.000Z"

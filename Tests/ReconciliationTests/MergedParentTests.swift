@@ -1,7 +1,6 @@
 import Reports
 import Testing
 
-/// Edits that refer to a record that was merged into another one.
 struct MergedParentTests {
   private let day: FieldDay
   private let survivor: String

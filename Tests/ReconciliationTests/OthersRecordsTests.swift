@@ -3,7 +3,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Scenarios in which an edit could reach the wrong record.
 struct OthersRecordsTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }

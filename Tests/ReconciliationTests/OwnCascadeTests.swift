@@ -5,7 +5,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Deletions, and writes of the same device below the records that the org deletes with them.
 struct OwnCascadeTests {
   /// The device's write below the record that it deletes.
   enum Work: String, CaseIterable {

@@ -2,7 +2,6 @@ import JSON
 import Reconciliation
 import Testing
 
-/// What may be sent with another user's permissions.
 @Suite struct PermissionRuleTests {
   private static let contact = "0035g0000000001AAA"
   private static let account = "0015g0000000001AAA"

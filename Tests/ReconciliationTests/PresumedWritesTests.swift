@@ -2,7 +2,6 @@ import Ledger
 import Reports
 import Testing
 
-/// The predictions of dry runs, each compared with the run after it.
 @Suite struct PresumedWritesTests {
   let day: FieldDay
   init() throws { day = try FieldDay() }

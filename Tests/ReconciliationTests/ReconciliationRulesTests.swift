@@ -1,7 +1,6 @@
 import Ledger
 import Testing
 
-/// Rules of reconciliation that a small mistake breaks without a visible failure.
 struct ReconciliationRulesTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }

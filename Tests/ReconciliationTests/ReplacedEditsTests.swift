@@ -2,7 +2,6 @@ import Ledger
 import MobileSync
 import Testing
 
-/// What replaces an edit, with and without return counters; and rows of several soups.
 struct ReplacedEditsTests {
   /// An edit whose requests got no answer and never arrived; it stays unconfirmed until the next
   /// run.

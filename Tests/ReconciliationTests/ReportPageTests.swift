@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// The page in Chromium, as a reader uses it.
 @Suite(.serialized, .enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))
 struct ReportPageTests {
   let directory = TemporaryDirectory("page")

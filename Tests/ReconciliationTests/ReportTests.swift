@@ -44,7 +44,6 @@ struct ReportTests {
     return try ReportModel(state: day.state, run: run.id, called: "demo")
   }
 
-  /// `report.json` of the last run, entered in the ledger as shown.
   private static func reported(_ day: FieldDay) throws -> JSONValue {
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.beginReport(run: run.id)

@@ -3,7 +3,6 @@ import LocalOrg
 import TestSupport
 import Testing
 
-/// The number of requests that a run makes.
 struct RequestCountTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }

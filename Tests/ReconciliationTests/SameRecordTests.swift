@@ -3,7 +3,6 @@ import Ledger
 import MobileSync
 import Testing
 
-/// Edits of one record in one run, one of which identifies it by ID and the other by external ID.
 struct SameRecordTests {
   enum Devices: String, CaseIterable { case one, twoOfOneUser, twoUsers }
 

@@ -115,7 +115,6 @@ import Testing
   }
 }
 
-/// Fields that are never sent are reported, whatever the record's outcome is.
 @Suite struct UnsentFieldsTests {
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
   func `edits not in a recreated record are reported`(mode: MergeMode) async throws {

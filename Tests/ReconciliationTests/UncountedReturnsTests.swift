@@ -1,7 +1,6 @@
 import Reconciliation
 import Testing
 
-/// Apps that do not count their returns, so that the order of two returns is unknown.
 struct UncountedReturnsTests {
   @Test(arguments: [ReconcileOptions.DeviceConflicts.manual, .firstWins])
   func `an older date that arrives later is a device conflict`(

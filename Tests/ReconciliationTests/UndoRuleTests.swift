@@ -4,7 +4,6 @@ import Reconciliation
 import System
 import Testing
 
-/// How an edit's change is undone: the rule as a table.
 struct UndoRuleTests {
   private static let left = "2026-01-01T00:00:00.000+0000"
   private static let later = "2026-01-01T00:00:01.000+0000"

@@ -4,7 +4,6 @@ import LocalOrg
 import MobileSync
 import Testing
 
-/// Creates sent by an external ID that others use, too.
 struct UpsertDoubtTests {
   /// An upsert, what happened to its first request, and another user's change before it is looked
   /// up.

@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// The story of the README, in a separate directory.
 @Suite struct DemoTests {
   @Test func `the demo's verdicts are as played`() async throws {
     let directory = TemporaryDirectory("demo")

@@ -2,7 +2,6 @@ import System
 import TestSupport
 import Testing
 
-/// The demo that leaves the org running and three edits open.
 @Suite struct OpenDemoTests {
   @Test func `every printed command works as pasted, and resolves its edits`() async throws {
     let directory = TemporaryDirectory("open-demo")

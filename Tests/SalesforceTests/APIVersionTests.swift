@@ -1,7 +1,6 @@
 import Salesforce
 import Testing
 
-/// The choice of the API version for an org.
 @Suite struct APIVersionTests {
   static let all = (20...70).map { "\($0).0" }
 

@@ -1,7 +1,6 @@
 import Salesforce
 import Testing
 
-/// Searches, recent items, layouts and descriptions, whose responses are returned unchanged.
 @Suite struct AnswerResourceTests {
   private func answering(_ status: Int, _ body: String) throws -> ScriptedOrg {
     try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? .json(status, body) : nil }

@@ -2,7 +2,6 @@ import JSON
 import Salesforce
 import Testing
 
-/// The conversion of a query job's CSV.
 @Suite struct BulkRecordsTests {
   private static let fields: [(String, String)] = [
     ("Id", "id"), ("Name", "string"), ("Notes__c", "textarea"), ("Count__c", "double"),

@@ -93,7 +93,6 @@ final class ScriptedOrg: Sendable {
   func session() async throws -> Session { try await org().session() }
 }
 
-/// A value shared by several threads.
 final class Kept<Value: Sendable>: Sendable {
   private let value: Locked<Value>
   init(_ value: Value) { self.value = Locked(value) }

@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Certificate errors belong to the network and the configuration: the org did not respond.
 @Suite struct TrustTests {
   let directory = TemporaryDirectory("trust")
 
@@ -74,7 +73,6 @@ import Testing
   }
 }
 
-/// Responses may repeat secrets from the request.
 @Suite struct MaskTests {
   /// The message of an org that repeats everything it received.
   private func echo(_ request: ServerRequest) -> String {

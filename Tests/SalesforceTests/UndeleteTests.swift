@@ -2,7 +2,6 @@ import HTTP
 import Salesforce
 import Testing
 
-/// Restoring records: the request, and the meaning of each answer.
 @Suite struct UndeleteTests {
   private static let ids = ["003000000000001AAA", "003000000000002AAA", "003000000000003AAA"]
   private static let path = "/services/Soap/u/66.0"

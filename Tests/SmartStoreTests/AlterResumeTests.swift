@@ -4,7 +4,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Alterations that were interrupted, at every step, on both platforms.
 @Suite struct AlterResumeTests {
   static let steps: [(Platform, SoupAlteration.Step)] = Platform.allCases.flatMap { platform in
     SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }.map { (platform, $0) }

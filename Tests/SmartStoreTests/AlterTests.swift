@@ -2,7 +2,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Helpers for the tests of altered soups.
 enum Altering {
   static let elements = [
     #"{"lastName":"Doe","address":{"city":"San Francisco","street":"1 market"}}"#,

@@ -2,7 +2,6 @@ import JSON
 import SmartStore
 import Testing
 
-/// The members with which Mobile Sync marks changes, in every spelling.
 @Suite struct FlagTests {
   static let spellings: [(flag: String, ios: Bool, android: Bool)] = [
     ("true", true, true), ("false", false, false), ("null", false, false), (#""true""#, true, true),

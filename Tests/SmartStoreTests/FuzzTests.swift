@@ -17,7 +17,6 @@ import Testing
   /// The number of files per region; in CI there are two thousand files in total.
   static let files = CampaignSize.fuzz.count
 
-  /// A sound file, with the regions of its content.
   struct Sound {
     let test: TestStore
     let bytes: [UInt8]

@@ -41,7 +41,6 @@ enum ModelCell {
     }
   }
 
-  /// Java's conversion of a double to a long.
   private static func truncated(_ number: Double) -> Int64 {
     if number >= 9.3e18 { return .max }
     if number <= -9.3e18 { return .min }

@@ -37,7 +37,6 @@ extension ModelPlay {
     }
   }
 
-  /// Pages through a query in either direction.
   private mutating func ask(_ name: String, _ kind: QuerySpec.Kind, _ ids: [Int64]) throws {
     let isDown = Bool.random(using: &random)
     let size = Int.random(in: 1...9, using: &random)

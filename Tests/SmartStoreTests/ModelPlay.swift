@@ -349,7 +349,6 @@ struct ModelPlay {
     return ModelCell.expected(value, spec.type, platform)
   }
 
-  /// Compares the whole store with the whole model.
   mutating func compare() throws {
     try require(Set(try store.soupNames()) == Set(model.keys), "soup names")
     for (name, soup) in model {

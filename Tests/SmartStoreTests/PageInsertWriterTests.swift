@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// Stores whose pages were written directly, compared with stores that SQLite wrote.
 @Suite struct PageInsertWriterTests {
   /// A soup and its pages, generated from a seed.
   struct Day {
@@ -103,7 +102,6 @@ import Testing
     }
   }
 
-  /// The store can be changed afterwards as an app does.
   private func use(_ test: TestStore, _ seed: UInt64) throws {
     var day = Day(seed)
     let ids = try test.rows("SELECT id FROM TABLE_1 ORDER BY id").compactMap { $0[0].integer }

@@ -68,7 +68,6 @@ import Testing
   }
 }
 
-/// Cases that need SQLCipher itself.
 @Suite(
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherSettingsTests {

@@ -192,7 +192,6 @@ import Testing
     #expect(try test.store.query(spec) == [#"["Ağaoğlu"]"#])
   }
 
-  /// The first columns of a query's rows.
   func first(_ test: TestStore, _ sql: String, size: Int = 100, page: Int = 0) throws -> [String] {
     try test.store.query(QuerySpec(smartSQL: sql, pageSize: size), page: page)
   }

@@ -10,7 +10,6 @@ enum IndependentReader {
   static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Python/smartstore_reader.py").path
 
-  /// The violations that it prints, one per line.
   static func violations(_ paths: [String], _ platform: Platform) throws -> [String] {
     let result = try ChildProcess.run(
       "/usr/bin/env", ["python3", script, "--platform", platform.rawValue] + paths)
@@ -81,7 +80,6 @@ enum IndependentReader {
     }
   }
 
-  /// The damage to a sound store, and the start of its violation.
   static let damage: KeyValuePairs = [
     "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2":
       "TABLE_6 row 2: the element is not a JSON object",

@@ -162,7 +162,6 @@ import Testing
   }
 }
 
-/// A file that is updated from the last generation's, compared with a new one.
 @Suite struct IssuedRenewalTests {
   let directory = TemporaryDirectory()
   private let fields = IssuedRecordWriter.SoupFields(

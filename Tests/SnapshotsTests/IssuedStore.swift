@@ -2,7 +2,6 @@ import SmartStore
 import Snapshots
 import TestSupport
 
-/// A store of twenty accounts in a generation, with its provenance.
 struct IssuedStore {
   static let user = "005000000000001AAA"
   static let key = [UInt8](repeating: 7, count: 32)

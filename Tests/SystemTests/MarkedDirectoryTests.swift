@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// Directories that may be emptied or overwritten because attache created them.
 @Suite struct MarkedDirectoryTests {
   let directory = TemporaryDirectory()
   private var place: String { directory.file("place") }

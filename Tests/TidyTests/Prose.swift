@@ -77,7 +77,6 @@ enum Prose {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The lines without the spaces at their ends.
   private static func lines(_ text: String) -> [Bytes] {
     Bytes(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
       var line = $0.drop { $0 == space }

@@ -1,13 +1,11 @@
 import Testing
 
-/// Every accepted key of the pipeline file is read by some code.
 @Suite struct SettingsTests {
   static func holdsSettings(_ path: String) -> Bool {
     path.hasPrefix("Sources/Pipelines/Configuration/")
       || path == "Sources/Returns/InboxLimits.swift"
   }
 
-  /// A stored property of a settings type.
   struct Setting: Hashable, CustomStringConvertible {
     let type: String
     let name: String
@@ -34,7 +32,6 @@ import Testing
 
   static let files = SourceTree.files(under: "Sources")
 
-  /// The stored properties of each settings type.
   static let settings: [Setting] = {
     var found: [Setting] = []
     for file in files where holdsSettings(file.path) {

@@ -6,8 +6,6 @@ enum SourceTree {
     /// The path relative to the package, such as `Sources/JSON/JSONValue.swift`.
     let path: String
     let text: String
-
-    /// The target of a file under `Sources/`.
     var target: String { String(path.split(separator: "/")[1]) }
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
   }

@@ -87,7 +87,6 @@ import Testing
     "Sources/Review/ReviewPage+Script.swift", "Sources/Review/ReviewPage+Style.swift",
   ]
 
-  /// Every sentence of the repository, by its file.
   private static let files: [(path: String, units: [Prose.Unit])] = {
     let swift = ["Sources", "Tests", "Benchmarks"].flatMap { SourceTree.files(under: $0) }
     let manifest = ["Package.swift"].compactMap { SourceTree.file($0) }
@@ -102,7 +101,6 @@ import Testing
       options: .caseInsensitive)
   }
 
-  /// The words of the list in some text.
   private static func found(_ text: String, _ expression: NSRegularExpression) -> [String] {
     expression.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap {
       Range($0.range, in: text).map { String(text[$0]) }

@@ -12,7 +12,6 @@ final class Device {
   static func name(_ number: Int) -> String { number == 0 ? "ada" : "ben" }
   static func username(_ number: Int) -> String { name(number) + "@example.com" }
 
-  /// An element as read between two steps.
   struct Element: Sendable, Hashable {
     var entry: Int64
     var object: JSONObject

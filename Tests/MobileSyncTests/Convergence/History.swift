@@ -4,7 +4,6 @@ import TestSupport
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var object: String
   var fields: [String]
-  /// Whether a briefcase selects the records instead of a query.
   var isBriefcase: Bool
   var upKind: SyncUpTarget.Kind
   var upBatch: Int

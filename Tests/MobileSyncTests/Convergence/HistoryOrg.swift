@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 
 final class HistoryOrg {
-  /// The prefix of the names of records that the query finds.
   static let prefix = "in-"
   static let start: Int64 = 1_700_000_000_000
   let setup: HistorySetup

@@ -7,7 +7,6 @@ struct Mishap: Sendable, Hashable, CustomStringConvertible {
     case dropBefore = "connection dropped before the commit"
     case dropAfter = "connection dropped after the commit"
     case truncate = "truncated answer"
-    /// The org is unavailable, once or permanently.
     case unavailable = "503"
     case expireSession = "expired session"
     case expireLocator = "expired query locator"

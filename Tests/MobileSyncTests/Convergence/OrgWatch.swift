@@ -7,8 +7,6 @@ struct OrgRecord: Sendable, Hashable {
   var name: String
   var values: [String]
   var modified: String
-
-  /// Whether the history's query finds it.
   var matches: Bool { name.hasPrefix(HistoryOrg.prefix) }
 }
 

@@ -13,7 +13,6 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case late(Int)
   }
 
-  /// The side whose values win a conflict.
   enum Side: String, Sendable, Hashable { case server, device }
 
   case create(device: Int)
@@ -28,7 +27,6 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case sync(device: Int, Sync, Mishap?)
   /// The app resolves what the last sync up skipped.
   case resolve(device: Int, Side)
-  /// The app is killed while no sync is running.
   case kill(device: Int)
 
   var description: String {

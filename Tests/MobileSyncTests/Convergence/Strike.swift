@@ -15,7 +15,6 @@ final class Strike {
   private let edited = Locked<EditLog.Edit?>(nil)
   /// The actions still running on the server's threads.
   private let pending = DispatchGroup()
-  /// The path of the store's copy after a kill.
   let copy: String
   /// The element edited during the sync, and the new value.
   private var target: (entry: Int64, field: Int, token: String)?

@@ -3,7 +3,6 @@ import MobileSync
 struct SyncResult: Sendable {
   var report: SyncReport
   var error: SyncError?
-  /// The number of ghosts removed, if requested.
   var ghosts: Int?
 
   static func run(_ sync: Step.Sync, _ manager: SyncManager) async -> SyncResult {

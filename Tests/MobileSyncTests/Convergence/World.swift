@@ -165,7 +165,6 @@ final class World {
 
   // MARK: Syncs
 
-  /// Runs a sync with its fault, and checks its effects.
   func sync(_ number: Int, _ sync: Step.Sync, _ mishap: Mishap?) async throws {
     let device = devices[number]
     try watch.look()

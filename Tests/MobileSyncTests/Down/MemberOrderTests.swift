@@ -18,7 +18,6 @@ import Testing
     #expect(split.deleted == (living.isEmpty ? ["a"] : []))
   }
 
-  /// The org's own response, with the members of each record reversed.
   private func reversed(_ org: SyncedOrg, ids: [String], _ fields: [String]) throws
     -> ServerResponse
   {

@@ -110,7 +110,6 @@ import Testing
       Set(overwritten["contacts"] ?? []) == [families[0].children[0], families[1].children[1]])
   }
 
-  /// As the SDK looks for changes.
   private static let plain = SyncSettings(overlapSeconds: 0, readsChangedChildren: false)
 
   // SDK: testReSyncWithUpdatedParents (148)

@@ -4,7 +4,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Possible ghosts are looked up if there are few, with the same result as reading all elements.
 @Suite struct SuspectLookupTests {
   private static let soup = "accounts"
   private let directory = TemporaryDirectory("suspects")

@@ -4,7 +4,6 @@ import MobileSync
 import System
 import Testing
 
-/// The behavior of every kind of sync down, into a live store or into the files of a snapshot.
 @Suite struct SyncDownContractTests {
   /// All of them, except that a prime cannot run an app's code.
   private static let every: [(DownKind, DownSink)] = DownKind.allCases.flatMap { kind in

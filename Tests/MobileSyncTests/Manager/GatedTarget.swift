@@ -44,7 +44,6 @@ struct GatedTarget: CustomSyncDownTarget {
   let count: Int
   let perPage: Int
   var isSortedByModification = true
-  /// The number of records with the same date.
   var perDate = 1
   /// Called with each page's number; throws to make the fetch fail.
   var onPage: @Sendable (Int) throws -> Void = { _ in }

@@ -63,7 +63,6 @@ final class ManagedStore {
     ) { () async throws(Salesforce.OrgError) in try await client.session() }
   }
 
-  /// A store with the soups of the SDK's tests.
   static func makeStore(_ path: String, _ platform: Platform) throws -> Store {
     let store = try Store(creating: path, platform: platform)
     try store.registerSoup(

@@ -13,7 +13,6 @@ import Testing
   /// Which store of an app is synced.
   enum Place: String, CaseIterable, Sendable { case user, global, globalNamed }
 
-  /// An app with its stores, and an org with three accounts.
   final class App {
     let directory = TemporaryDirectory("plugin")
     let org: SyncedOrg
@@ -40,7 +39,6 @@ import Testing
       }
     }
 
-    /// Syncs the three accounts down and returns the sync's ID.
     @discardableResult
     func down(_ mode: MergeMode = .overwrite, name: String? = nil) async throws -> Int64 {
       let run = try await manager.syncDown(

@@ -4,7 +4,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// How a sync handles errors, and which soups it is assumed to fill.
 @Suite struct SyncContextTests {
   @Test(arguments: [
     (OrgError.Kind.authentication, true), (.certificate, true), (.cancelled, true),

@@ -22,7 +22,6 @@ import Testing
     return snapshot
   }
 
-  /// An org with accounts of unusual values.
   private func filled(_ count: Int = 230) throws -> SyncedOrg {
     let org = try SyncedOrg { $0.bulkPageSize = 60 }
     let texts: [JSONValue] = [
@@ -245,7 +244,6 @@ import Testing
 
   // MARK: Unavailable results
 
-  /// Faults that permanently prevent a response.
   private static let losses: [Faults.Action] = [
     .status(404, code: "NOT_FOUND"), .status(500, code: "UNKNOWN_EXCEPTION"),
     .status(403, code: "API_DISABLED_FOR_ORG"), .drop(afterCommit: true), .truncate(bytes: 10),

@@ -3,7 +3,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// A store's contents do not depend on whether they came by the pages of a query or by a query job.
 @Suite struct EitherWayTests {
   private static let query =
     "SELECT Id, Name, Description, AccountNumber, AnnualRevenue, NumberOfEmployees, IsDeleted, "

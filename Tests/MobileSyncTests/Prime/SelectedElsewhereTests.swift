@@ -4,7 +4,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Soups filled by several syncs: what is removed, and what stays because another sync selects it.
 @Suite struct SelectedElsewhereTests {
   private let org: SyncedOrg
   init() throws { org = try SyncedOrg() }

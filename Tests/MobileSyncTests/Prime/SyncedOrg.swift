@@ -60,7 +60,6 @@ struct SyncedOrg {
     try? org.read(object, id: id, fields: fields, as: admin)
   }
 
-  /// Creates a record and returns its ID.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
     let outcome = org.create(object, fields, as: user ?? admin)
@@ -85,7 +84,6 @@ struct SyncedOrg {
   func requests(_ kind: LocalOrg.RequestKind) -> Int { server.log.counts[kind] ?? 0 }
 }
 
-/// A snapshot that is primed repeatedly, as in a pipeline.
 final class Snapshot {
   let directory = TemporaryDirectory("snapshot")
   let org: SyncedOrg

@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Kinds of sync down other than soql and briefcase in a prime, on both platforms.
 @Suite struct TargetPrimeTests {
   private let org: SyncedOrg
   init() throws { org = try SyncedOrg() }

@@ -2,7 +2,6 @@ import JSON
 import MobileSync
 import Testing
 
-/// What an org's automation may make of a write, and what shows that it arrived.
 struct ArrivedWriteTests {
   private static let ada = "005000000000001AAA"
   private static let office = "005000000000002AAA"

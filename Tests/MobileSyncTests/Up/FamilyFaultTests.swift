@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Families on an unreliable connection: what is lost, duplicated or kept.
 @Suite struct FamilyFaultTests {
   private static let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
 

@@ -4,7 +4,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Flags in other spellings than JSON's booleans, in a live store.
 @Suite struct FlagSpellingTests {
   /// A spelling of a set flag on a platform whose SDK accepts it.
   struct Spelling: Sendable, CustomTestStringConvertible {

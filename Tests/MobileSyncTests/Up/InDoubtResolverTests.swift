@@ -4,7 +4,6 @@ import MobileSync
 import System
 import Testing
 
-/// Resolving writes without a response from the state of a real org.
 struct InDoubtResolverTests {
   private let org: SyncedOrg
   private let office: OrgUser
@@ -14,7 +13,6 @@ struct InDoubtResolverTests {
       "office@example.com", lastName: "Office", profile: "System Administrator")
   }
 
-  /// A reader that has the org's time.
   private func reader(_ username: String = "admin@example.com") async throws -> RecordReader {
     let reader = RecordReader(try await org.session(username))
     _ = try await reader.describe("Account")
@@ -25,7 +23,6 @@ struct InDoubtResolverTests {
     InDoubtResolver(reader: reader, unansweredWaitSeconds: 0) { taken.contains($0) }
   }
 
-  /// A write of the administrator, sent at the org's current time.
   private func write(
     _ action: SyncUpAction, _ fields: JSONObject = [:], id: String? = nil, key: String? = nil,
     seen: JSONValue? = nil, type: String = "Account", by user: OrgUser? = nil

@@ -2,7 +2,6 @@ import MobileSync
 import Salesforce
 import Testing
 
-/// How a merge mode handles missing records, as tables.
 @Suite struct MissingRecordRuleTests {
   typealias Step = MissingRecordRule.Step
 

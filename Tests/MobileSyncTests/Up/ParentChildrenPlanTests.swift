@@ -3,7 +3,6 @@ import MobileSync
 import TestSupport
 import Testing
 
-/// The requests for a family, by the flags of its records alone.
 @Suite struct ParentChildrenPlanTests {
   private static let parentID = "001000000000001AAA"
 

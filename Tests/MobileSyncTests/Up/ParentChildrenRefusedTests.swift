@@ -1,7 +1,6 @@
 import MobileSync
 import Testing
 
-/// When a family needs a second request, and when it does not.
 @Suite struct ParentChildrenRefusedTests {
   private func family(_ store: ManagedStore, children: Int = 1) async throws -> Family {
     let families = try store.org.makeFamilies(1, children: children)

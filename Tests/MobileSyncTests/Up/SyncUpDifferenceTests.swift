@@ -109,7 +109,6 @@ import Testing
     #expect(end.report.warnings.count == 1)
   }
 
-  /// A target with its own fields keeps its kind's classes.
   private func withImplementation(
     _ target: SyncUpTarget, _ kind: SyncUpTarget.Kind
   ) -> SyncUpTarget {

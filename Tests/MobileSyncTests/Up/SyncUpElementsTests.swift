@@ -4,7 +4,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// The state of elements after the org's responses, with the app's changes in the meantime.
 @Suite struct SyncUpElementsTests {
   private static let id = "001000000000001AAA"
   private let directory = TemporaryDirectory("elements")

@@ -6,7 +6,6 @@ import Testing
 /// A change that the engine sends; its name is the record's ID.
 private struct Change: SyncUpChange { let write: SyncUpWrite }
 
-/// A journal that logs its calls in order.
 private final class Script: SyncUpJournal {
   let told = Locked<[String]>([])
   var lines: [String] { told.withLock { $0 } }
@@ -60,7 +59,6 @@ private final class Script: SyncUpJournal {
   }
 }
 
-/// The engine's own rules, with lists instead of a journal and an org.
 struct SyncUpEngineTests {
   private static func error(_ kind: OrgError.Kind, isAmbiguous: Bool = false) -> OrgError {
     OrgError(kind, message: "m", request: "POST /", isAmbiguous: isAmbiguous)
@@ -161,7 +159,6 @@ struct SyncUpEngineTests {
     #expect(end.error == nil)
   }
 
-  /// A gateway's answer that a request is too large.
   private static let tooLarge = OrgError(
     .invalidResponse, status: 413, message: "m", request: "POST /", isAmbiguous: true)
 

@@ -10,7 +10,6 @@ struct UpCase: Sendable, CustomTestStringConvertible {
   static let all = Platform.allCases.flatMap { platform in
     [SyncUpTarget.Kind.single, .batch, .collection].map { UpCase(kind: $0, platform: platform) }
   }
-  /// Cases for which the platform makes no difference.
   static let kinds = all.filter { $0.platform == .ios }
   var testDescription: String { "\(kind.rawValue) on \(platform.rawValue)" }
 }
@@ -20,7 +19,6 @@ extension ManagedStore {
     _ up: UpCase, settings: SyncSettings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
   ) async throws { try await self.init(up.platform, settings: settings) }
 
-  /// Accounts that are in the org and in the store, clean.
   func syncedAccounts(_ count: Int) async throws -> [String] {
     let ids = try org.org.transaction {
       try (0..<count).map {

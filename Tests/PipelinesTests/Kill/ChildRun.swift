@@ -5,9 +5,7 @@ import System
 
 /// The program, run as a child process on one stage of a world's pipeline.
 struct ChildRun {
-  /// Its exit status, 137 if it was killed.
   let status: Int32
-  /// Whether it reported that the stage started, and that it finished.
   let hasStarted: Bool
   let hasFinished: Bool
   /// The number of events in the stage; empty if it did not finish.

@@ -2,7 +2,6 @@ import TestSupport
 
 struct KillPoint: CustomStringConvertible {
   enum Event: String, CaseIterable {
-    /// Calls that change files or send requests.
     case calls
     /// Calls that create, rename, remove or sync files.
     case names

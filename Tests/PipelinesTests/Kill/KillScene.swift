@@ -2,7 +2,6 @@ import Pipelines
 import System
 import TestSupport
 
-/// The states before each stage, from which runs are killed repeatedly.
 struct KillScene: Sendable {
   let stage: Stage
   let name: String

@@ -114,7 +114,6 @@ struct Remains {
     return plain.replacing(time) { match in match.1 == day ? String(match.0) : "TIME" }
   }
 
-  /// The current generation, and whether its digest is correct.
   private func current(_ path: String) throws -> [String] {
     let line = String(decoding: try Files.read(path), as: UTF8.self)
     guard let current = CurrentGeneration(line: line) else { return ["no generation: \(line)"] }

@@ -4,7 +4,6 @@ import JSON
 import System
 import TestSupport
 
-/// The independent org (`Tests/ForeignOrg`), as a separate process.
 final class SecondOrg: Sendable {
   /// A test's changes of the org's data before it starts.
   typealias Change = @Sendable (inout JSONObject) -> Void
@@ -18,7 +17,6 @@ final class SecondOrg: Sendable {
   }
 
   static let directory = World.repository + "/Tests/ForeignOrg"
-  /// The API versions that the client is tested with.
   static let versions = (58...66).map { "\($0).0" }
   let login: String
   private let process: RunningProcess

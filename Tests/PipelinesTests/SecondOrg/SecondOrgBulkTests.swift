@@ -3,7 +3,6 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Jobs of Bulk API 2.0 at the independent org: their results are those of single requests.
 @Suite struct SecondOrgBulkTests {
   /// A pipeline whose queries and edits use jobs wherever they can, with a number of additional
   /// visits.

@@ -7,7 +7,6 @@ import Testing
 /// Every fault of an org, at every kind of request: the run succeeds, or ends with a message that
 /// names a fix.
 @Suite struct SecondOrgFaultTests {
-  /// A fault, and the result of a run if it persists.
   struct Fault: Sendable, CustomTestStringConvertible {
     let kind: String
     let lasting: System.ExitStatus
