@@ -159,6 +159,25 @@ struct CascadeTests {
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
 
+  /// An edit that arrives after the decision: below the record, or of the record itself.
+  @Test(arguments: Work.allCases.map(Optional.some) + [nil], [true, false])
+  func `a decided deletion conflicts with an edit that its operator was not shown`(
+    _ work: Work?, _ isOfOneUser: Bool
+  ) async throws {
+    try handBack(try deletion(), true, isOfOneUser)
+    let late = try work.map(edit) ?? day.edited(account: account, ["Phone": "1"])
+    try day.change("Account", account, ["Industry": "Energy"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try decide(1, .device)
+    try handBack(late, false, isOfOneUser)
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    #expect(day.writes.isEmpty)
+    // The operator is shown it, and decides again.
+    try decide(1, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
+  }
+
   @Test func `a deletion does not wait for edits that are not below it`() async throws {
     let other = try day.make("Contact", ["LastName": "Other"])
     try handBack(try deletion(), true, true)

@@ -352,7 +352,9 @@ extension LedgerDatabase {
       operation.isDoubted = row[24].integer == 1
       operation.refusal = (row[25].text, row[26].text)
       (operation.resultID, operation.serverDate) = (row[27].text, row[28].text)
-      operation.left = try parse(row[29].text, "an operation").object
+      if operation.state == .done {
+        operation.left = try parse(row[29].text, "an operation").object
+      }
       return operation
     }
   }
