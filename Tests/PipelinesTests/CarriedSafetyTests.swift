@@ -168,7 +168,6 @@ import Testing
     #expect(night.verdicts == [.superseded: 1, .deviceConflict: 2])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
-    // An operator decides it.
     try scene.scene.decide(2, .device)
     try scene.scene.decide(3, .server)
     #expect(try await scene.world.run().verdicts == [.updated: 1, .discarded: 1])

@@ -49,7 +49,6 @@ import Testing
     #expect(done.output.contains("edit 1: send the device's edit"))
     let name = ProcessEnvironment.userName()
     #expect(try await decide("--list").output.contains("decided by \(name) on 20"))
-    // A run that fails midway leaves it for the next.
     scene.world.server.faults.add(.kind(.retrieve), times: 1000, .limitExceeded)
     scene.world.server.faults.add(.kind(.query), times: 1000, .limitExceeded)
     let late = try await decide("1", "--take", "device", "--now")

@@ -17,7 +17,6 @@ import Testing
     try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
     let late = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(late.status == 2 && late.messages.contains("did you mean ada@example.com?"))
-    // Nothing was taken from the inbox.
     #expect(try Files.list(world.data.inbox("inbox")) == ["x.sqlite"])
   }
 

@@ -198,7 +198,6 @@ import Testing
     try await world.run()
     #expect(try !Self.hits("canary", "ben", world).isEmpty)
     try Self.hide(world)
-    // No record has changed.
     #expect(try await world.run().snapshots.map(\.changed) == [false, true])
     let ben = try world.device("ben", as: "ben-2")
     #expect(try ben.elements("accounts").count == 5)
@@ -234,7 +233,6 @@ import Testing
     let world = try Self.world(query: "SELECT Id, Name, Phone, Tradestyle FROM Account") {
       isOneOfTwo ? $0 : $0.replacing(", \"ben@example.com\"]", with: "]")
     }
-    // No one edits it.
     try world.rewrite("\"Tradestyle\", \"Site\"", "\"Site\"", in: "syncs.json")
     _ = try await world.runAllAsWritten()
     let account = try Self.accounts("ada", world)[0]

@@ -66,7 +66,6 @@ import Testing
     #expect(try contacts("Lindqvist") == 1)
     #expect(summary.verdicts[.created] == 1, "\(summary.verdicts)")
     #expect(try world.record("Account", account)["Description"] == "+1 555 0154")
-    // Only the new edit was sent.
     #expect(world.server.log.writes.count == before + 1)
     #expect(try await world.run().verdicts == [:])
   }

@@ -70,7 +70,6 @@ import Testing
       $0.files = [world.directory.file("ada.sqlite")]
     }
     #expect(try await list()["ada.sqlite"]?["code"] == "return.not-accepted")
-    // Not fixed yet.
     #expect(try await world.program(["returns", "release"], ["ada.sqlite"]).status == 0)
     #expect(try await list()["ada.sqlite"]?["state"] == "taken")
     let early = try await world.program(["returns", "discard"], ["ada.sqlite"])

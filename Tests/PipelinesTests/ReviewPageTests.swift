@@ -239,7 +239,6 @@ struct ReviewPageTests {
     let words = try await browser.text("#detail")
     #expect(
       words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can be sent."))
-    // If no field overlaps, both are sent.
     try await browser.press("d")
     try await browser.press("j")
     try await browser.press(overlaps ? "s" : "d")

@@ -185,7 +185,6 @@ import Testing
       "return.damaged: short.db is truncated in page", "return.sealed-log: log.db",
     ] { #expect(reasons.contains(part), "\(part)") }
     #expect(!reasons.contains(Self.passphrase))
-    // The app's next edit is accepted.
     try handBack(device, world, as: "mended.db", key: key())
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
@@ -214,7 +213,6 @@ import Testing
     try await world.run()
     let device = try device("ada", world, .ios)
     let ids = try world.ids("accounts", on: device)
-    // Another passphrase for new bundles, or none any more.
     let new = "c29tZXRoaW5nIGVsc2UgZm9yIGJ1bmRsZXM="
     if isReplaced {
       try world.rewrite(Self.passphrase, new)

@@ -87,7 +87,6 @@ import Testing
     #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
     #expect(first.exitStatus == .needsAttention)
     #expect(world.server.log.writes == [])
-    // A bundle of the new ledger has the same user and generation, but is a different one.
     let next = try world.device("ada", as: "new")
     try world.handBack(next, as: "new.sqlite", edited: account, ["Phone": "+1 555 0154"])
     #expect(try await world.run().verdicts == [.updated: 1])

@@ -109,7 +109,6 @@ import Testing
       #expect(try scene.dirty("contacts").compactMap { $0["LastName"]?.string } == ["here"])
     }
     #expect(try scene.elements("contacts").compactMap { $0["LastName"]?.string }.contains("other"))
-    // Called by its name, the sync does what its definition says.
     #expect(try scene.sync("--name", "syncDownContacts").status == 0)
     #expect(try scene.dirty("contacts").isEmpty)
   }

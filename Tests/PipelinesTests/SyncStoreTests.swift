@@ -122,7 +122,6 @@ import Testing
     #expect(refused.status == 4, "\(refused.error)")
     #expect(refused.error.contains(fix) && refused.error.contains("--replace"))
     #expect(scene.world.server.log.writes.isEmpty)
-    // Also with the store's own syncs.
     #expect(try scene.sync("--all").status == 4)
     #expect(try scene.dirty("accounts").compactMap { $0["Phone"]?.string } == ["device"])
     try write(right, "")

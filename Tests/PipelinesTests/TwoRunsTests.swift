@@ -26,7 +26,6 @@ import Testing
       #expect(error?.kind == .locked)
       #expect(error?.reason?.contains("process \(ProcessEnvironment.processID())") == true)
     }
-    // Another process, too.
     let other = try await world.program(["run"])
     #expect(other.status == 7 && other.messages.contains("[run.locked]"), "\(other.everything)")
     gate.signal()

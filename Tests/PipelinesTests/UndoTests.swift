@@ -143,7 +143,6 @@ import Testing
     let sent = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "device"])
     try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
-    // The same edit again is not new.
     #expect(try await scene.night(phone, as: "again.sqlite").verdicts == [.superseded: 1])
     #expect(try scene.field("Phone", of: id) == before)
     let later = try await scene.night(
@@ -151,7 +150,6 @@ import Testing
     #expect(later.verdicts == [.updated: 1])
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)
-    // The next value entered there is sent.
     try phone.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
     #expect(try await scene.night(phone, as: "anew.sqlite").verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "anew")
@@ -240,7 +238,6 @@ import Testing
     }
     #expect(scene.writes == writes)
     #expect(try scene.field("Phone", of: id) == before)
-    // A new value is a new edit.
     let newer = try await save("newer", phone: "2")
     let isRecreated = mode == "OVERWRITE"
     #expect(newer.verdicts == [isRecreated ? .created : .deletedOnServer: 1, .unchanged: 1])

@@ -144,7 +144,6 @@ struct CascadeTests {
     try decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try isThere("Contact", contact))
-    // The operator now knows of it.
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try !isThere("Contact", contact))
@@ -194,7 +193,6 @@ struct CascadeTests {
     let isDeleted = policy == .firstWins
     #expect(try isThere("Account", account) == !isDeleted)
     #expect(summary.verdicts[isDeleted ? .deleted : .updated] == 1)
-    // The other one is open.
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 }

@@ -158,7 +158,6 @@ struct DecisionCourseTests {
     #expect(try await day.verdicts([], handback: 2) == "superseded 1")
     day.server.deliverHeld()
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    // It is reported until it is resolved.
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     try decide(day, 1, .server)

@@ -214,7 +214,6 @@ struct LateWatchTests {
     try await night()
     let opened = try open()
     #expect(!opened.isEmpty, "the run reports it")
-    // Neither another run nor a later return closes it.
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == opened)
@@ -232,7 +231,6 @@ struct LateWatchTests {
     #expect(try open() == [1])
     let isTwice = one.verb == .create && one.way != .dropped
     #expect(try verdict() == (isTwice ? "duplicate created" : "conflict"))
-    // A later return does not close it.
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == [1])

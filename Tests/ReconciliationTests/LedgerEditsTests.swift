@@ -46,7 +46,6 @@ struct LedgerEditsTests {
     #expect(try state.isAlone(edit(state, 2)))
     var remade = try edit(state, 2)
     (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
-    // The deleted record that it replaced is edited too.
     #expect(try !state.isAlone(remade))
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])

@@ -130,7 +130,6 @@ struct LedgerReportsTests {
     try end(second)
     #expect(try model(second).findings.isEmpty)
     #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
-    // As in the report of the first run.
     #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
     let third = try begin()
     try state.settleEarlierFindings(.userSkipped, by: third)

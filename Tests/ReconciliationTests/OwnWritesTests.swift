@@ -160,7 +160,6 @@ struct OwnWritesTests {
     defer { ledger.close() }
     try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")
     #expect(try !day.retries(1))
-    // The next run closes it.
     try await day.run()
     #expect(try day.state.editStates().map(\.verdict) == ["superseded", "updated"])
     #expect(try day.record("Account", id)["Phone"] == "3")

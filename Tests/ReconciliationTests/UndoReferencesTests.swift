@@ -64,7 +64,6 @@ struct UndoReferencesTests {
     }
     let admin = day.admin
     let owners = makers.map(\.username)
-    // One read at a time.
     day.options.inFlight = 1
     // Before the run's changes are read back.
     day.server.faults.add(

@@ -135,7 +135,6 @@ import Testing
         }
       }
       for other in others { other.start() }
-      // Meanwhile the first one is rejected again and again.
       while !others.allSatisfy(\.isFinished) {
         #expect(throws: SQLiteError.self) { try greedy.all(large) }
       }
@@ -193,7 +192,6 @@ import Testing
       let words = try Connection.hostile(path).quickCheck()
       #expect(!words.isEmpty)
       #expect(try Connection.hostile(path, image: image).quickCheck() == words)
-      // A truncated one.
       for count in [4096 * 3, 4096 + 100, 100] {
         let part = UnsafeMutableRawBufferPointer(rebasing: image[..<count])
         try Data(part).write(to: URL(filePath: path))

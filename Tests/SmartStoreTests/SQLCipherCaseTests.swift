@@ -56,7 +56,6 @@ import Testing
     #expect(throws: StoreError.self) { try Store(creating: test.sealed, platform: .ios) }
     #expect(try Files.read(test.sealed) == before)
     #expect(!Files.exists(test.opened))
-    // The app's new store, under its new key.
     try Files.remove(test.sealed)
     let new = try Store(creating: test.opened, platform: .ios)
     #expect(try new.soupNames() == [])

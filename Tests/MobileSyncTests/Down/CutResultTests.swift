@@ -118,7 +118,6 @@ import MobileSync
     for platform in Platform.allCases {
       #expect(Set(names).isSubset(of: try snapshot.column("Name", of: Self.soup, platform)))
     }
-    // Nothing has changed since.
     #expect(try await !snapshot.prime().changed)
     #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
   }

@@ -221,7 +221,6 @@ import Testing
     #expect(names[families[3].children[0]] == nil)
     let parents = try await store.values("AccountId", of: "contacts")
     #expect(parents[families[1].children[1]] == families[2].id)
-    // Nothing is missed or fetched again afterwards.
     #expect(try await store.reSync(next).report.fetched == 0)
   }
 

@@ -93,7 +93,6 @@ import Testing
     try await world.edit(ids[0], "Acme 0", isLocal: false)
     try await world.sync()
     #expect(try await world.names()[ids[0]] == "Acme theirs")
-    // It is requested once.
     let before = world.org.requests(.query) + world.org.requests(.retrieve)
     try await world.sync()
     let asked = world.org.requests(.query) + world.org.requests(.retrieve) - before

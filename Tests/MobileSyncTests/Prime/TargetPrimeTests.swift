@@ -116,7 +116,6 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.fetched) == [1, 1])
     #expect(try snapshot.column("Site", of: "accounts", .android) == ["new"])
     try org.delete(ids[0])
-    // The sync that selects records removes them.
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 0])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
     try org.delete(ids[1])

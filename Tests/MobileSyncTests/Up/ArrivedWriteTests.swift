@@ -44,7 +44,6 @@ struct ArrivedWriteTests {
     #expect(hasChanged(["Name": "NEW", "Status": "Done", "Phone": "9"], from: before, to: sent))
     // One field is unchanged: it was not written.
     #expect(!hasChanged(["Name": "NEW", "Status": "New", "Phone": "1"], from: before, to: sent))
-    // None of it is there.
     #expect(!hasChanged(["Name": "other", "Status": "Done", "Phone": "1"], from: before, to: sent))
   }
 

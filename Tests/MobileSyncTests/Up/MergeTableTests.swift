@@ -226,7 +226,6 @@ import Testing
       #expect(element == nil, "\(one)")
       if one.operation == "drop" { #expect((name != nil) == one.server.isThere, "\(one)") }
     default:
-      // Nothing was sent: the element and the org's record are unchanged.
       #expect(state?.letters == one.flags, "\(one)")
       #expect(element?["Id"]?.string == id, "\(one)")
       #expect((name != nil) == one.server.isThere && name != "mine", "\(one)")

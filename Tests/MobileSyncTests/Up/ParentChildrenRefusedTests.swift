@@ -59,7 +59,6 @@ import Testing
       return
     }
     #expect(store.org.requests(.composite) == 1)
-    // No deletion was verified.
     #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
     #expect(try await store.dirty("contacts") == family.children)
   }
