@@ -116,7 +116,7 @@ extension Reconciler {
     if isOwn {
       try relateOwn(deletion, id, to: edit, writer, above, &cascades)
     } else if deletion.isDue {
-      oppose(other, edit, writer, &cascades)
+      try oppose(other, edit, writer, &cascades)
     }
   }
 
@@ -140,8 +140,8 @@ extension Reconciler {
     default:
       // A record that a write of an earlier return moved there was known to be there.
       guard deletion.isDue, !isWritten || edit.returnID == deletion.edit.returnID else { return }
-      let sends = deletion.edit.decision?.decision.sends == true
-      let isApproved = edit.decision?.decision.sends == true && !sends
+      let sends = try state.isApproved(deletion.edit, over: edit.id)
+      let isApproved = edit.decision?.isApproval == true && !sends
       cascades.contradictions.formUnion([edit.id, deletion.edit.id])
       if !sends { cascades.opponents[deletion.edit.id, default: []].insert(edit.id) }
       if !isWritten, !isApproved {
@@ -154,10 +154,10 @@ extension Reconciler {
   /// policy decides between them.
   private func oppose(
     _ deletion: OpenEdit, _ edit: OpenEdit, _ writer: CascadeWriter, _ cascades: inout Cascades
-  ) {
+  ) throws {
     let isWritten = writer.claim.writtenDate != nil
     if isWritten, !writer.claim.isNews(toBundleOf: deletion.issued) { return }
-    let sends = deletion.decision?.decision.sends == true
+    let sends = try state.isApproved(deletion, over: edit.id)
     let isStanding = { (edit: OpenEdit, other: RecordClaim) in
       !DeviceConflictRule.opponents(
         of: edit.claim, deviceDate: nil, issued: edit.issued, claims: [other],
@@ -170,7 +170,7 @@ extension Reconciler {
     if !sends, isStanding(deletion, claim) {
       cascades.opponents[deletion.id, default: []].insert(edit.id)
     }
-    let isApproved = edit.decision?.decision.sends == true && !sends
+    let isApproved = edit.decision?.isApproval == true && !sends
     if !isWritten, !isApproved, isStanding(edit, deletion.claim) || sends {
       cascades.opponents[edit.id, default: []].insert(deletion.id)
     }

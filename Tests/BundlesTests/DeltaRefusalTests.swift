@@ -174,7 +174,7 @@ import Testing
     try store.connection.execute("PRAGMA cache_size = 2")
     let before = try Files.read(device)
     var (steps, torn) = (0, 0)
-    try StoreDelta.apply(delta, to: store, install: "i") { _ in
+    let copies: (Int) throws -> Void = { _ in
       for ending in ["", "-journal"] {
         try Files.remove(killed + ending)
         if Files.exists(device + ending) { try Files.copy(device + ending, to: killed + ending) }
@@ -183,6 +183,7 @@ import Testing
       #expect(try DeltaScene.content(killed) == old, "step \(steps)")
       steps += 1
     }
+    try StoreDelta.apply(delta, to: store, install: "i", step: copies)
     try store.close()
     #expect(torn > 0 && steps > 20)
     #expect(try DeltaScene.content(device) == DeltaScene.content(issued(3)))
@@ -197,7 +198,8 @@ import Testing
     var last = 0
     while true {
       do {
-        try StoreDelta.apply(delta, to: store, install: "i") { if $0 == last { throw Stop() } }
+        try StoreDelta.apply(
+          delta, to: store, install: "i", step: { if $0 == last { throw Stop() } })
         break
       } catch is Stop {
         #expect(try DeltaScene.content(device) == old)

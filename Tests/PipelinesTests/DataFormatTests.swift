@@ -4,10 +4,8 @@ import SQLite
 import System
 import Testing
 
-/// The numbers of a data directory's format and of its ledger: any others are refused.
 @Suite struct DataFormatTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func files() throws -> [String: [UInt8]] {

@@ -5,14 +5,11 @@ import Pipelines
 import Snapshots
 import Testing
 
-/// Which users are primed, what the next run knows about it, and the resulting bundles.
 @Suite struct PrimedUsersTests {
   let world: World
-
   init() throws { world = try World() }
 
-  @discardableResult
-  private func run(
+  @discardableResult private func run(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary { try await world.runAsWritten(stages, options: change) }
 

@@ -3,7 +3,6 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// Deletions, and writes of other devices below the records that the org deletes with them.
 struct CascadeTests {
   /// The other device's change below the deleted record.
   enum Work: String, CaseIterable {
@@ -29,7 +28,6 @@ struct CascadeTests {
   private let day: FieldDay
   private let account: String
   private let contact: String
-
   init() throws {
     day = try FieldDay()
     day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
@@ -119,8 +117,7 @@ struct CascadeTests {
     try handBack(day.account("local_1", ["Name": "New"]), phone: 1, 1)
     #expect(day.verdicts(try await day.run()) == "created 1")
     let made = try #require(try day.details().first?.recordID)
-    try handBack(
-      day.contact("local_2", ["LastName": "New", "AccountId": "local_1"]), phone: 1, 2)
+    try handBack(day.contact("local_2", ["LastName": "New", "AccountId": "local_1"]), phone: 1, 2)
     try handBack(try day.edited(account: made, [:], deleted: true), phone: 2, 1)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(try isThere("Account", made))
@@ -147,7 +144,6 @@ struct CascadeTests {
     try decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try isThere("Contact", contact))
-    // The operator now knows of it.
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try !isThere("Contact", contact))
@@ -157,6 +153,25 @@ struct CascadeTests {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    try decide(1, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
+  }
+
+  /// An edit that arrives after the decision: below the record, or of the record itself.
+  @Test(arguments: Work.allCases.map(Optional.some) + [nil], [true, false])
+  func `a decided deletion conflicts with an edit that its operator was not shown`(
+    _ work: Work?, _ isOfOneUser: Bool
+  ) async throws {
+    try handBack(try deletion(), true, isOfOneUser)
+    let late = try work.map(edit) ?? day.edited(account: account, ["Phone": "1"])
+    try day.change("Account", account, ["Industry": "Energy"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try decide(1, .device)
+    try handBack(late, false, isOfOneUser)
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    #expect(day.writes.isEmpty)
+    // The operator is shown it, and decides again.
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
@@ -178,7 +193,6 @@ struct CascadeTests {
     let isDeleted = policy == .firstWins
     #expect(try isThere("Account", account) == !isDeleted)
     #expect(summary.verdicts[isDeleted ? .deleted : .updated] == 1)
-    // The other one is open.
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }
 }
