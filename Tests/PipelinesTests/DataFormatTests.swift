@@ -95,7 +95,7 @@ import Testing
   @Test(arguments: [
     ("run", []), ("status", []), ("report", []), ("decide", ["--list"]),
     ("decide", ["--verdict", "failed", "--discard", "--dry-run"]), ("prune", ["--dry-run"]),
-    ("returns list", []), ("recover", ["--restored", "--dry-run"]),
+    ("recover", ["--restored", "--dry-run"]),
   ])
   func `any command converts an earlier version's ledger, unless a run is active`(
     command: String, more: [String]
@@ -103,12 +103,11 @@ import Testing
     try await world.run()
     try age()
     let lock = try FileLock(world.data.lock)
-    let words = command.split(separator: " ").map(String.init)
-    let busy = try await world.program(words, more)
+    let busy = try await world.program([command], more)
     #expect(busy.everything.contains("run.locked"), "\(busy.everything)")
     #expect(try version() == 18)
     lock.close()
-    let program = try await world.program(words, more)
+    let program = try await world.program([command], more)
     #expect(program.status == 0, "\(program.everything)")
     #expect(try version() == LedgerSchema.version)
   }
