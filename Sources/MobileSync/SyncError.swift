@@ -112,7 +112,7 @@ extension SyncError {
         path != TargetFields().idFieldName
       {
         throw SyncError(
-          .definition, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
+          .badResponse, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
       }
       if let error = error as? StoreError, error.isAboutPage {
         throw SyncError(.badResponse, "\(error)")

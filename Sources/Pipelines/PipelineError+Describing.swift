@@ -237,7 +237,8 @@ extension PipelineError {
     case .definition, .notYet: kind = .configuration
     case .cancelled: kind = .tryLater
     case .badResponse:
-      kind = .tryLater
+      // What has a fix does not pass.
+      kind = fix == nil ? .tryLater : .failed
       fix = fix ?? Self.badAnswerFix
     default: kind = .failed
     }

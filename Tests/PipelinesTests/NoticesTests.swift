@@ -293,7 +293,7 @@ import Testing
   }
 
   @Test
-  func `a signal while the end is told ends the telling at once, and the log has who was not told`()
+  func `a signal during the notices ends them at once, and the log names who got none`()
     async throws
   {
     let release = DispatchSemaphore(value: 0)

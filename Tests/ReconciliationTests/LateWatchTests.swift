@@ -365,7 +365,7 @@ struct LateWatchTests {
   }
 
   @Test(arguments: [["Fax": "1"], ["Phone": "1"]] as [JSONObject])
-  func `an update may have arrived if its value came back, whoever wrote last`(
+  func `an update may have arrived if its value came back, even if another user wrote last`(
     _ change: JSONObject
   ) async throws {
     let (edit, id) = try edit(.update)
@@ -381,7 +381,7 @@ struct LateWatchTests {
     #expect(try day.record("Account", try #require(id))["Phone"]?.string == "1")
   }
 
-  @Test func `a value that stayed the same is no late request`() async throws {
+  @Test func `a value that stayed the same does not count as a late request`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     for fax in ["1", "2"] {
@@ -391,7 +391,7 @@ struct LateWatchTests {
     }
   }
 
-  @Test func `a value that another edit wrote is no late request`() async throws {
+  @Test func `a value that another edit wrote does not count as a late request`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     try office(.update, id)

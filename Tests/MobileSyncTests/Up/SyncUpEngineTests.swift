@@ -193,7 +193,7 @@ struct SyncUpEngineTests {
     #expect(end.error == nil)
   }
 
-  @Test func `a change that goes alone has a request of its own, in its place`() async {
+  @Test func `a change that goes alone has a separate request, in its place`() async {
     let end = await send(["a", "b", "c", "d"], alone: ["b"]) { _ in Self.done }
     #expect(end.lines.filter { $0.hasPrefix("intend") } == ["intend a", "intend b", "intend c d"])
   }
