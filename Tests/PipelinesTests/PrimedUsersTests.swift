@@ -1,6 +1,7 @@
 import Bundles
 import JSON
 import Ledger
+import MobileSync
 import Pipelines
 import Snapshots
 import Testing
@@ -33,6 +34,11 @@ import Testing
     #expect(try open() == [.userSkipped])
     #expect(try await run { $0.users = [ben] }.exitStatus == .done)
     #expect(try open() == [])
+  }
+
+  @Test func `an answer that cannot be used is tried later, unless its sync has to be fixed`() {
+    #expect(PipelineError(describing: SyncError(.badResponse, "m")).kind == .tryLater)
+    #expect(PipelineError(describing: SyncError(.badResponse, "m", fix: "f")).kind == .failed)
   }
 
   @Test func `a global store that cannot be primed ends the run`() async throws {
