@@ -237,8 +237,7 @@ extension PipelineError {
     case .definition, .notYet: kind = .configuration
     case .cancelled: kind = .tryLater
     case .badResponse:
-      // What has a fix does not pass.
-      kind = fix == nil ? .tryLater : .failed
+      kind = .tryLater
       fix = fix ?? Self.badAnswerFix
     default: kind = .failed
     }

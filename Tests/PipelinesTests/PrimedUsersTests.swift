@@ -36,9 +36,8 @@ import Testing
     #expect(try open() == [])
   }
 
-  @Test func `an answer that cannot be used is tried later, unless its sync has to be fixed`() {
-    #expect(PipelineError(describing: SyncError(.badResponse, "m")).kind == .tryLater)
-    #expect(PipelineError(describing: SyncError(.badResponse, "m", fix: "f")).kind == .failed)
+  @Test func `a record without an ID concerns the users who see it`() {
+    #expect(PipelineError(describing: SyncError(.recordWithoutID, "m")).kind == .failed)
   }
 
   @Test func `a global store that cannot be primed ends the run`() async throws {
