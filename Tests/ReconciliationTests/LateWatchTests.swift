@@ -457,4 +457,25 @@ struct LateWatchTests {
     try await night()
     try await expectOpen("duplicate created", "arrived late", "another user had created \(other)")
   }
+
+  @Test func `a late upsert of a known record whose key another user changed is open`()
+    async throws
+  {
+    let (edit, _) = try edit(.upsert)
+    let known = try day.make("Site_Visit__c", ["Name": "Old", "External_Id__c": "V-1"])
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(kind(.upsert)), .deliverLate(seconds: 1_000_000))
+    day.server.faults.add(
+      .kind(kind(.upsert)), .update(known, ["Name": "Office"], of: "Site_Visit__c"))
+    try await night()
+    #expect(try verdict() == "conflict")
+    try decide(.server)
+    try await night()
+    #expect(try open() == [])
+    day.server.deliverHeld()
+    #expect(try day.record("Site_Visit__c", known)["Name"]?.string == "Device")
+    try changeLater("Site_Visit__c", known, ["External_Id__c": "V-2"])
+    try await night()
+    try await expectOpen("conflict", "may have arrived late", "in Name")
+  }
 }

@@ -40,7 +40,10 @@ extension LedgerDatabase {
   ///
   /// Later states replace earlier ones field by field: what was read before the request, what later
   /// writes of attache left, and what the last run saw. A field that no one has read is missing.
-  func lastKnown(_ recordID: String, before operation: OperationRow) throws -> JSONObject {
+  /// `writes` are all writes to the record (`writes(to:)`), with the IDs of their parents.
+  func lastKnown(
+    _ recordID: String, before operation: OperationRow, _ writes: [OperationRow]
+  ) throws -> JSONObject {
     var known: JSONObject = [:]
     func add(_ state: JSONObject) {
       for (name, value) in state { known[name] = value }
@@ -53,7 +56,7 @@ extension LedgerDatabase {
     let sight = try sights(of: operation)[recordID]?.object
     let sightDate = sight?[OperationRow.dateKey]?.string
     var isAdded = sight == nil
-    for write in try writes(to: recordID) where write.id > operation.id {
+    for write in writes where write.id > operation.id {
       let date = write.serverDate
       if !isAdded, let sight, let date, let sightDate, ServerDate.isBefore(sightDate, date) {
         add(sight)

@@ -40,7 +40,9 @@ extension Reconciler {
       var write = DoubtfulWrite(
         operation: try resolved(operation), edit: found.edit, snapshotID: found.snapshotID)
       if operation.action == .upsert {
-        write.operation.recordID = try state.doneRecordID(of: operation.editID)
+        write.operation.recordID =
+          try state.doneRecordID(of: operation.editID)
+          ?? operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
       }
       late.append(write)
     }
@@ -141,15 +143,16 @@ extension Reconciler {
   ) async throws -> Bool {
     let operation = write.operation
     guard let id = operation.recordID else { return false }
-    let known = try state.lastKnown(id, before: operation)
+    let writes = try state.writes(to: id).map(resolved)
+    let known = try state.lastKnown(id, before: operation, writes)
     let isSenders = Self.holds(record, operation)
     let taken = ArrivedWrite.taken(by: record, since: known, of: operation.payload)
     let isCreated = try isCreated(record, by: write, access)
     guard try isSenders || ((isCreated || !taken.isEmpty) && isResolved(write)),
       try isCreated
-        || (Self.isAfter(record, operation) && !isExplained(record, id, write, known))
+        || (Self.isAfter(record, operation) && !isExplained(record, writes, write, known))
     else { return false }
-    if isSenders, let later = try state.laterWrite(than: operation, recordID: id),
+    if isSenders, let later = writes.last, later.id > operation.id,
       !Self.stands(later, in: record, against: operation)
     {
       try await putRight(write, later, record)
@@ -204,9 +207,9 @@ extension Reconciler {
   /// it was based on what the record already had. A request whose condition no longer holds cannot
   /// arrive, either.
   private func isExplained(
-    _ record: JSONObject, _ recordID: String, _ write: DoubtfulWrite, _ known: JSONObject
+    _ record: JSONObject, _ writes: [OperationRow], _ write: DoubtfulWrite, _ known: JSONObject
   ) throws -> Bool {
-    let (operation, writes) = (write.operation, try state.writes(to: recordID))
+    let operation = write.operation
     let date = record[try modificationField(of: operation)]?.string
     if isDead(write, since: known) { return true }
     let noticed = try state.noticed(

@@ -1,0 +1,70 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Reconciliation
+import Testing
+
+/// Requests of families with external IDs that get no answer.
+struct LateFamilyTests {
+  private let day: FieldDay
+  init() throws {
+    day = try FieldDay()
+    (day.options.unansweredWaitSeconds, day.options.conditionalUpdates) = (900, false)
+    var parent = FamilyMember(sobjectType: "Account", soupName: "accounts")
+    parent.externalIdFieldName = "External_Id__c"
+    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
+    children.externalIdFieldName = "External_Id__c"
+    (children.sobjectTypePlural, children.parentIdFieldName) = ("Contacts", "AccountId")
+    let fields = ["Name", "External_Id__c"]
+    var target = SyncUpTarget(
+      kind: .parentChildren, createFieldlist: fields, updateFieldlist: fields)
+    target.family = ParentChildrenFamily(
+      parent: parent, children: children, relationshipType: .lookup)
+    target.childrenCreateFieldlist = ["LastName", "External_Id__c"]
+    target.childrenUpdateFieldlist = target.childrenCreateFieldlist
+    day.rules = try ReconciledSync.all(
+      of: SyncDefinition(
+        syncName: "up", syncType: .syncUp, soupName: "accounts", target: .syncUp(target),
+        options: SyncOptions(fieldlist: fields, mergeMode: .overwrite)), in: FieldDay.store
+    ) { _ in [] }
+    try day.handBack(
+      [
+        day.account("local_1", ["Name": "Mill", "External_Id__c": "A-1"]),
+        day.contact(
+          "local_2", ["LastName": "Lovelace", "AccountId": "local_1", "External_Id__c": "C-1"]),
+      ], handback: 1)
+  }
+
+  private func night() async throws -> String {
+    try day.org.moveClock(by: 600_000)
+    return day.verdicts(try await day.run())
+  }
+
+  private func verdict(_ edit: Int64) throws -> String? {
+    try day.state.connection.text("SELECT verdict FROM edit WHERE id = \(edit)")
+  }
+
+  @Test func `a family that is sent again after a lost answer is created once`() async throws {
+    day.server.faults.add(.writes, .drop(afterCommit: false))
+    #expect(try await night() == "created 2")
+    #expect(day.writes == ["POST composite", "POST composite"])
+    #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'Mill'") == 1)
+    #expect(try await night() == "")
+  }
+
+  @Test func `a second child that a late request created is a duplicate`() async throws {
+    day.server.faults.add(.writes, .deliverLate(seconds: 1_000_000))
+    #expect(try await night() == "created 2")
+    let child = try #require(
+      try day.state.connection.text(
+        "SELECT result_id FROM operation WHERE edit_id = 2 AND state = 'done'"))
+    try day.change("Contact", child, ["External_Id__c": "C-9", "Department": "Poetry"])
+    #expect(try await night() == "")
+    day.server.deliverHeld()
+    #expect(try day.count("SELECT Id FROM Contact WHERE Account.Name = 'Mill'") == 2)
+    _ = try await night()
+    #expect(try verdict(1) == "conflict")
+    #expect(try verdict(2) == "duplicate created")
+  }
+}
