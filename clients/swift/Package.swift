@@ -18,7 +18,7 @@ let package = Package(
         .target(name: "CAttacheSQLite", condition: .when(platforms: [.linux])),
         .target(name: "CAttacheCrypto", condition: .when(platforms: [.linux])),
       ]),
-    .executableTarget(name: "Example", dependencies: ["AttacheKit"]),
+    .executableTarget(name: "Phone", dependencies: ["AttacheKit"], path: "Example"),
     .testTarget(name: "AttacheKitTests", dependencies: ["AttacheKit"]),
   ]
 )

@@ -408,7 +408,7 @@ final class KitTest {
         again.resume();
         long generation = again.generation();
         if (generation == 1) old++;
-        for (String one : stamps(name)) expect(one.split(" ")[0], generation);
+        expect(stamps(name).get(0).split(" ")[0], generation);
         expect(stamps(name).get(0).split(" ")[1], stamps(name).get(1).split(" ")[1]);
         expect(again.hasChanges(), false);
         expect(word(again.decide(NOW, again.verify(own(2))).action), generation == 1 ? "install" : "wait");

@@ -99,7 +99,7 @@ public struct Offer {
   }
 
   func extract(_ part: Part, to url: URL) throws {
-    FileManager.default.createFile(atPath: url.path, contents: nil)
+    try Data().write(to: url)
     let file = try FileHandle(forWritingTo: url)
     defer { try? file.close() }
     try read(part) { try file.write(contentsOf: $0) }

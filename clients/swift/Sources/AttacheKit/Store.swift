@@ -11,9 +11,6 @@ struct Store {
     var carried: Bool
   }
 
-  /// An open edit that a bundle brought back, with the reason.
-  typealias Reason = Attache.Reason
-
   let path: String
   let database: any Database
   private let tables: [(soup: String, table: String)]
@@ -81,7 +78,7 @@ struct Store {
     }
   }
 
-  func reasons() throws -> [Reason] {
+  func reasons() throws -> [Attache.Reason] {
     func member(_ name: String) -> String { "json_extract(soup, '$.\(name)')" }
     return try dirty().flatMap { soup, table, condition in
       try database.query(
@@ -90,7 +87,7 @@ struct Store {
         FROM \(table) WHERE \(condition) AND \(member("__last_error__")) <> '' ORDER BY id
         """, []
       ).map { row in
-        Reason(
+        Attache.Reason(
           store: path, soup: soup, entryId: Int(row[0] ?? "") ?? 0, recordId: row[1],
           sentence: row[2] ?? "", isShown: row[2] == row[3])
       }

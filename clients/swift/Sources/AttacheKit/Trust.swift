@@ -214,7 +214,7 @@ enum Digest {
 
       init(isLong: Bool) { EVP_DigestInit_ex(context, isLong ? EVP_sha512() : EVP_sha256(), nil) }
 
-      func update(_ bytes: Data) {
+      mutating func update(_ bytes: Data) {
         _ = bytes.withUnsafeBytes { EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
       }
 

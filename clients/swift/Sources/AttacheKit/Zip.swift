@@ -145,7 +145,7 @@ struct ZipWriter {
   private var place = 0
 
   init(_ url: URL) throws {
-    FileManager.default.createFile(atPath: url.path, contents: nil)
+    try Data().write(to: url)
     file = try FileHandle(forWritingTo: url)
   }
 

@@ -54,7 +54,7 @@ public final class Offer {
       if (isDelta && json.number("format") != 1) {
         throw new Refusal(Refusal.Code.FORMAT, "format " + json.number("format") + " needs a newer app");
       }
-      document = (isDelta ? json.get("to") : json).text;
+      document = isDelta ? json.get("to").text : new String(bytes, StandardCharsets.UTF_8);
       manifest = Manifest.parse(document);
       owner.check(manifest);
       if (isDelta) {
