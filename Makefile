@@ -21,7 +21,7 @@ PROGRAM = $(SCRATCH)/release/attache
 BUNDLE = $(SCRATCH)/release/attachePackageTests.xctest
 BENCH_BUILD = ATTACHE_BENCHMARKS=1 swift build $(FLAGS) -c release --product attache-bench
 
-.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
+.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-kits test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -73,6 +73,13 @@ endif
 test-clients: ATTACHE ?= $(PROGRAM)
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
+
+ifndef ATTACHE
+test-kits: release
+endif
+test-kits: ATTACHE ?= $(PROGRAM)
+test-kits:  ## the kits of clients/ for apps: their tests, and a phone of each, against the embedded org
+	@Tests/Kits/run.py $(ATTACHE) $(SCRATCH)
 
 test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, another machine, removal
 	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install

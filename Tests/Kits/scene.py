@@ -20,8 +20,6 @@ OBJECTS = {**SOUPS, "products": "Product2"}
 
 
 class Scene:
-    """`keys` are the names of the keys, of which the first signs."""
-
     def __init__(self, attache, folder):
         self.attache = str(Path(attache).resolve())
         self.folder = Path(folder)
@@ -48,18 +46,19 @@ class Scene:
             cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
         self.url = self.server.stdout.readline().strip()
         self.keys = {}
-        for name, kind in (("sign", "p256"), ("other", "ed25519")):
-            printed = self.run("key", "make", "--type", kind, f"{name}.key").stdout
-            self.keys[name] = printed.splitlines()[0]
-            # ssh-keygen reads the public key of a PEM file from a second file.
-            (self.folder / f"{name}.key.pub").write_text(self.keys[name] + "\n")
+        self.keys["sign"] = self.run("key", "make", "sign.key").stdout.splitlines()[0]
+        # ssh-keygen reads the public key of a PEM file from a second file.
+        (self.folder / "sign.key.pub").write_text(self.keys["sign"] + "\n")
+        other = self.folder / "other.key"
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", other], check=True)
+        self.keys["other"] = Path(f"{other}.pub").read_text().strip()
         self.pipeline()
 
     def stop(self):
         self.server.terminate()
         self.server.wait()
 
-    def pipeline(self, key="sign"):
+    def pipeline(self):
         def write(name, value):
             (self.folder / name).write_text(json.dumps(value, indent=2))
 
@@ -87,7 +86,7 @@ class Scene:
         write("usersyncs.json", syncs(SOUPS))
         write("global.json", schema(["products"]))
         write("globalsyncs.json", syncs(["products"]))
-        pack = {"format": "zip", "sign": {"key": {"file": f"{key}.key"}}, "expiresAfterDays": 35}
+        pack = {"format": "zip", "sign": {"key": {"file": "sign.key"}}, "expiresAfterDays": 35}
         if self.has_deltas:
             pack["deltas"] = {}
         write("visits.json", {
@@ -102,12 +101,17 @@ class Scene:
             "platforms": ["ios", "android"], "pack": pack, "inbox": {"settleSeconds": 0},
             "reconcile": {"unansweredWaitSeconds": 0}})
 
-    def night(self):
-        """Runs the pipeline; returns the path of the user's generation."""
+    def publish(self):
+        """Runs the pipeline; returns the directory of the user's newest generation."""
         self.run("run", "--data", "data", "visits.json")
-        users = self.folder / "data" / "visits" / "users"
-        (user,) = users.iterdir()
-        return max((path for path in user.iterdir() if path.name.isdigit()), key=lambda path: int(path.name))
+        (self.user,) = (self.folder / "data" / "visits" / "users").iterdir()
+        numbers = [int(path.name) for path in self.user.iterdir() if path.name.isdigit()]
+        return self.user / str(max(numbers))
+
+    @staticmethod
+    def manifest(bundle):
+        with zipfile.ZipFile(bundle) as archive:
+            return json.loads(archive.read("manifest.json"))
 
     @property
     def inbox(self):
@@ -115,7 +119,7 @@ class Scene:
         path.mkdir(parents=True, exist_ok=True)
         return path
 
-    def ask(self, method, path, body=None):
+    def request(self, method, path, body=None):
         if not hasattr(self, "token"):
             form = b"grant_type=client_credentials&client_id=admin&client_secret=scene"
             with urllib.request.urlopen(self.url + "/services/oauth2/token", form) as answer:
@@ -129,10 +133,7 @@ class Scene:
         return json.loads(text) if text else None
 
     def change(self, name, identifier, **fields):
-        self.ask("PATCH", f"/sobjects/{name}/{identifier}", fields)
-
-
-# MARK: deltas, for a program that makes none
+        self.request("PATCH", f"/sobjects/{name}/{identifier}", fields)
 
 
 def make_delta(old, new, path, key):

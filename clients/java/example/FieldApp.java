@@ -1,8 +1,4 @@
-import attache.kit.Attache;
-import attache.kit.Decision;
-import attache.kit.Offer;
-import attache.kit.Reason;
-import attache.kit.Refusal;
+import attache.kit.*;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
