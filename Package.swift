@@ -106,7 +106,8 @@ let package = Package(
     library(
       "Snapshots", "MobileSync", "SmartStore", "Salesforce", "SQLite", "Archive", "Crypto", "JSON",
       "System"),
-    library("Bundles", "Snapshots", "SmartStore", "Archive", "Crypto", "JSON", "System"),
+    library(
+      "Bundles", "Snapshots", "SmartStore", "SQLite", "Archive", "Crypto", "JSON", "System"),
     library("LocalOrg", "HTTP", "SQLite", "Archive", "JSON", "CSV", "Crypto", "System"),
     // 5: returns and their edits
     library(

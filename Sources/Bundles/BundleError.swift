@@ -1,5 +1,6 @@
 import Archive
 import Crypto
+import SQLite
 import SmartStore
 import Snapshots
 import System
@@ -24,6 +25,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   case damaged(path: String, file: String, reason: String)
   /// The signature of the manifest is missing, damaged or not one of an allowed signer.
   case signature(SignatureError)
+  /// A store does not take a delta: it is not the one that the delta is for, or it has changes.
+  case unsuitable(path: String, reason: String)
   /// The bundle to write is invalid.
   case invalid(String)
 
@@ -34,7 +37,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .notABundle, .damaged, .signature: true
     case .sealing(let error): error.isDamage
     case .snapshot(let error): error.isDamage
-    case .system, .crypto, .newerFormat, .invalid: false
+    case .system, .crypto, .newerFormat, .unsuitable, .invalid: false
     }
   }
 
@@ -45,6 +48,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .archive(let error) where error.isOtherFormat: "name a bundle; if it is one, copy it again"
     case .archive where isDamage: "copy it again; if it is still damaged, pack it again"
     case .notABundle: "name a bundle that attache pack has written, or copy it again"
+    case .unsuitable: "install the bundle instead, by the rules of docs/app-integration.md"
     default: nil
     }
   }
@@ -63,6 +67,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .damaged(let path, let file, let reason):
       "\(path) is damaged: \(file) \(reason)"
     case .signature(let error): error.description
+    case .unsuitable(let path, let reason): "\(path) does not take the delta: it \(reason)"
     case .invalid(let reason): reason
     }
   }
@@ -75,6 +80,10 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
       throw error
     } catch let error as SnapshotError {
       throw .snapshot(error)
+    } catch let error as StoreError {
+      throw .snapshot(.store(error))
+    } catch let error as SQLiteError {
+      throw .snapshot(.database(error))
     } catch let error as ArchiveError {
       throw .archive(error)
     } catch let error as SystemError {

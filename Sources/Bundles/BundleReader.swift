@@ -48,7 +48,7 @@ package enum BundleReader {
           throw BundleError.damaged(
             path: path, file: entry.name, reason: "is not in the manifest")
         }
-        var check = StoreDigest(store, path)
+        var check = EntryDigest(store, path)
         try reader.read { try check.add($0) }
         try check.finish()
       }
@@ -93,7 +93,7 @@ package enum BundleReader {
       let target = directory + "/" + store.path
       try Files.makeDirectory(Files.parent(of: target) ?? directory)
       let file = try Files.createNew(target)
-      var check = StoreDigest(store, path)
+      var check = EntryDigest(store, path)
       try reader.read {
         try check.add($0)
         try file.write($0)
@@ -195,41 +195,5 @@ package enum BundleReader {
   ) throws {
     guard let name = missing.keys.min() else { return }
     throw BundleError.damaged(path: path, file: name, reason: "is missing")
-  }
-}
-
-/// Compares a store with the manifest while its bytes pass.
-private struct StoreDigest: ~Copyable {
-  private let store: StoreEntry
-  private let path: String
-  private var hasher = SHA256Hasher()
-  private var bytes: Int64 = 0
-
-  init(_ store: StoreEntry, _ path: String) {
-    self.store = store
-    self.path = path
-  }
-
-  /// Adds the next bytes; throws as soon as there are more than in the manifest.
-  mutating func add(_ piece: UnsafeRawBufferPointer) throws(BundleError) {
-    bytes += Int64(piece.count)
-    guard bytes <= store.bytes else {
-      throw .damaged(
-        path: path, file: store.path,
-        reason: "has more bytes than the \(store.bytes) in the manifest")
-    }
-    hasher.update(piece)
-  }
-
-  consuming func finish() throws(BundleError) {
-    let (bytes, store, path) = (bytes, store, path)
-    guard bytes == store.bytes else {
-      throw .damaged(
-        path: path, file: store.path,
-        reason: "has \(bytes) bytes, but the manifest says \(store.bytes)")
-    }
-    guard Hex.encode(hasher.finalize()) == store.sha256 else {
-      throw .damaged(path: path, file: store.path, reason: "has a different SHA-256")
-    }
   }
 }

@@ -19,10 +19,12 @@ package enum BundleWriter {
   ///
   /// The stores are read from `storeDirectory` at their paths, and those of global scope from
   /// `globalDirectory`. The archive is read back and compared with the manifest before it gets its
-  /// final name. Until then, nothing at `path` changes.
+  /// final name. Until then, nothing at `path` changes. `beforeNaming` gets its size in bytes right
+  /// before that.
   package static func pack(
     _ manifest: Manifest, storeDirectory: String, globalDirectory: String? = nil,
-    to path: String, format: ArchiveFormat, level: Int? = nil, modified: Int64
+    to path: String, format: ArchiveFormat, level: Int? = nil, modified: Int64,
+    beforeNaming: (_ bytes: Int64) throws -> Void = { _ in }
   ) throws(BundleError) {
     try BundleError.mapping {
       for store in manifest.stores {
@@ -41,6 +43,7 @@ package enum BundleWriter {
         }
         try writer.close()
         try BundleReader.verify(temporary)
+        try beforeNaming(Files.size(of: temporary))
         try DurableFile.rename(temporary, to: path)
       } catch {
         // The first error is the one to report.

@@ -6,7 +6,10 @@ import System
 
 extension Manifest {
   /// The text of `manifest.json`; equal manifests give the same bytes.
-  package var bytes: [UInt8] {
+  package var bytes: [UInt8] { json.bytes(pretty: true, sortedKeys: false) + [0x0A] }
+
+  /// The manifest as a JSON object, with its digest.
+  var json: JSONValue {
     var object: JSONObject = [
       "format": .number(String(Manifest.format)), "org": .string(org), "user": .string(user),
     ]
@@ -28,14 +31,14 @@ extension Manifest {
     object["includes"] = .array(includes.map(\.json))
     object["warnings"] = .array(warnings.map(JSONValue.string))
     object["digest"] = .string(Manifest.digest(of: object))
-    return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
+    return .object(object)
   }
 
   /// The SHA-256 of all members except `digest`, sorted and without white space.
   ///
   /// gzip and Zstandard may let a changed byte through, and this digest alone protects the digests
   /// of the stores.
-  private static func digest(of object: JSONObject) -> String {
+  static func digest(of object: JSONObject) -> String {
     var object = object
     object["digest"] = nil
     return Digest.sha256Hex(JSONValue.object(object).bytes(pretty: false, sortedKeys: true))
@@ -51,6 +54,11 @@ extension Manifest {
     } catch {
       throw .notABundle(path: path, reason: "\(Manifest.fileName) is not JSON: \(error)")
     }
+    try self.init(json: json, path: path)
+  }
+
+  /// Reads a manifest from its JSON object.
+  init(json: JSONValue, path: String) throws(BundleError) {
     if let format = json["format"]?.int, format > Manifest.format {
       throw .newerFormat(path: path, format: Int(format))
     }
@@ -69,7 +77,7 @@ extension Manifest {
   }
 
   /// If a required member is missing, the archive is not a bundle.
-  private static func malformed(_ error: SnapshotError) -> BundleError {
+  static func malformed(_ error: SnapshotError) -> BundleError {
     guard case .damaged(let path, let file, let reason) = error else { return .snapshot(error) }
     return .notABundle(path: path, reason: "\(file) \(reason)")
   }

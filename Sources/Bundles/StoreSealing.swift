@@ -66,6 +66,22 @@ package struct StoreSealing: Sendable {
     }
   }
 
+  /// Seals the delta of a store from a stamp, and returns its salt in hexadecimal digits.
+  ///
+  /// Its seed differs from those of stores, and depends on the content.
+  package func sealDelta(
+    _ plain: String, to target: String, of store: StoreEntry, from stampID: String
+  ) throws(BundleError) -> String {
+    try BundleError.mapping {
+      let seed = key.seed(
+        secret,
+        context: ["delta", stampID, store.stampID, store.path, try Digest.sha256Hex(file: plain)])
+      let outcome = try SQLCipherFile.seal(
+        plain, to: target, key: key, randomness: .derived(seed: seed))
+      return Hex.encode(outcome.salt)
+    }
+  }
+
   private func seed(of store: StoreEntry) -> [UInt8] {
     key.seed(
       secret, context: [store.stampID, String(store.generation), store.path, store.sha256])

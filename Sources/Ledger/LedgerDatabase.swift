@@ -13,7 +13,10 @@ package final class LedgerDatabase {
 
   package var path: String { connection.path }
 
-  /// Opens the ledger at `path`; creates it if it does not exist.
+  /// Opens the ledger at `path`; creates it if it does not exist, and converts it if an earlier
+  /// version of the program wrote it.
+  ///
+  /// Only the holder of the run's lock may convert it (`isOfEarlierVersion`).
   package init(path: String) throws {
     do {
       connection = try Self.connect(path)
@@ -51,9 +54,20 @@ package final class LedgerDatabase {
     connection.close()
   }
 
+  /// Whether opening the ledger converts it; false if there is none, or if it cannot be read.
+  package static func isOfEarlierVersion(path: String) -> Bool {
+    guard let connection = try? Connection(path, mode: .readOnly) else { return false }
+    defer { connection.close() }
+    let version = try? connection.integer("PRAGMA user_version")
+    return version.map(LedgerConversion.isPossible) ?? false
+  }
+
   private func prepareSchema() throws {
     let found = try connection.integer("PRAGMA user_version") ?? 0
     if found == LedgerSchema.version { return }
+    if LedgerConversion.isPossible(from: found) {
+      return try LedgerConversion.perform(on: self)
+    }
     if found != 0 {
       throw LedgerError.unsupportedVersion(path: path, found: found, known: LedgerSchema.version)
     }

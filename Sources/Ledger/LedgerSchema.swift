@@ -5,9 +5,10 @@
 package enum LedgerSchema {
   /// The version that this program reads and writes.
   ///
-  /// It changes with every change of the tables. A ledger of another version is refused, so from the
-  /// first release on a change also needs a step that converts the previous version.
-  package static let version: Int64 = 18
+  /// It changes with every change of the tables since the last release. Each change needs a step
+  /// that converts the previous version (`LedgerConversion`). A ledger of a version without a step,
+  /// such as a later one, is refused.
+  package static let version: Int64 = 19
 
   /// Creates all tables, indexes, views and triggers in an empty database.
   static let statements = [
@@ -184,12 +185,15 @@ package enum LedgerSchema {
 
   /// The writes, each recorded before it is sent.
   ///
+  /// - `purpose`: Whether the write sends its edit or undoes what the edit changed.
   /// - `sender_id`, `seen`: The ID of the user who sent the write, and what the record held before
   ///   it.
   /// - `is_doubted`: Whether an answer was lost. A request that was assumed to have had no effect
   ///   may still arrive and is then found to be done.
   /// - `left_values`: The record's values after a write that was done; for a request that was assumed
   ///   to have had no effect, what runs saw of its records since, by record ID.
+  /// - `batch`: The maximum number of writes in the request with which the write is repeated; null for
+  ///   that of its sync up.
   /// - `job_id`: The bulk job that contains the write, recorded before its rows are sent.
   /// - `sent_ms`, `last_ms`: When the first and the last attempt were sent, in the org's time.
   /// - `since_ms`: The earliest time at which a write that a lost ledger recorded can have been
@@ -200,6 +204,7 @@ package enum LedgerSchema {
       run_id TEXT NOT NULL REFERENCES run (id), batch INTEGER,
       action TEXT NOT NULL
         CHECK \(isOne(of: ["create", "update", "upsert", "delete", "undelete"], "action")),
+      purpose TEXT NOT NULL CHECK \(isOne(of: ["send", "undo"], "purpose")),
       sender TEXT NOT NULL, sobject TEXT NOT NULL, record_id TEXT, external_field TEXT,
       external_value TEXT, payload TEXT NOT NULL, expected TEXT NOT NULL,
       level INTEGER NOT NULL, attempt INTEGER NOT NULL DEFAULT 0,
@@ -253,13 +258,15 @@ package enum LedgerSchema {
   /// Only the `state` of a row changes: it is `pending` until a run applies the decision (`done`)
   /// or finds that the org's values have changed (`moved`), or something else resolves or replaces
   /// it (`withdrawn`). An edit has at most one pending decision. `shown` has the org's values that
-  /// the operator saw.
+  /// the operator saw, and `restriction` is what the decision allows although the edit's user may
+  /// not do it.
   private static let decisions = """
     CREATE TABLE decision (
       id INTEGER PRIMARY KEY, edit_id INTEGER NOT NULL REFERENCES edit,
       kind TEXT NOT NULL
         CHECK (kind IN ('device', 'server', 'set', 'record', 'retry', 'discard', 'undo')),
-      detail TEXT NOT NULL, verdict TEXT, shown TEXT NOT NULL, decided_by TEXT NOT NULL,
+      detail TEXT NOT NULL, verdict TEXT, restriction TEXT, shown TEXT NOT NULL,
+      decided_by TEXT NOT NULL,
       decided_ms INTEGER NOT NULL, run_id TEXT REFERENCES run (id),
       state TEXT NOT NULL CHECK (state IN ('pending', 'done', 'moved', 'withdrawn'))) STRICT;
     CREATE UNIQUE INDEX decision_pending ON decision (edit_id) WHERE state = 'pending';
@@ -307,12 +314,8 @@ package enum LedgerSchema {
 
   /// The same condition for a column, as a comparison with each value (see `isOne`).
   package static func isUnsettled(_ column: String) -> String {
-    let settled = [
-      "created", "updated", "deleted", "unchanged", "already in org", "not in field list",
-      "superseded",
-      "discarded", "undone", "partly undone", "not undone",
-    ]
-    return "(" + settled.map { "\(column) <> '\($0)'" }.joined(separator: " AND ") + ")"
+    "("
+      + Verdict.settled.map { "\(column) <> '\($0.text ?? "")'" }.joined(separator: " AND ") + ")"
   }
 
   /// Whether an edit `e` of a return `r` may have been sent by a run that the ledger does not know:

@@ -14,10 +14,7 @@ extension SyncsConfig {
       let sync = definition(node, &names, &places, reader)
       return SyncsConfig(syncs: sync.map { [$0] } ?? [], places: places, definitions: [:])
     }
-    if node["syncs"] == nil, node["soups"] != nil {
-      reader.report(node, "this is a store file, not a sync file", "name the sync file instead")
-      return SyncsConfig(syncs: [])
-    }
+    if reader.isOther(node, than: .sync) { return SyncsConfig(syncs: []) }
     guard let root = reader.object(node, known: ["$schema", "syncs"], what: "a sync file"),
       root.required("syncs", "[ … ]") != nil
     else { return SyncsConfig(syncs: []) }

@@ -144,11 +144,23 @@ package struct DataDirectory: Sendable, Hashable {
   /// Throws if a newer program created the directory.
   package func openLedger() throws -> LedgerDatabase {
     try LedgerCheck.checkRights(self)
+    try convertLedger()
     return try openKnown()
   }
 
   /// Opens the ledger under the pipeline's lock, which a user without permission cannot acquire.
   func openLedger(under lock: FileLock) throws -> LedgerDatabase { try openKnown() }
+
+  /// Converts a ledger that an earlier version of the program wrote.
+  ///
+  /// Throws if another process holds the lock: it may be a run of that version, which could not
+  /// continue with the converted ledger, or a dry run that copies the file.
+  func convertLedger() throws {
+    guard LedgerDatabase.isOfEarlierVersion(path: state) else { return }
+    let lock = try PipelineRun.takeLock(self)
+    defer { lock.close() }
+    try openKnown().close()
+  }
 
   private func openKnown() throws -> LedgerDatabase {
     try DataFormat.check(self)
@@ -160,7 +172,10 @@ package struct DataDirectory: Sendable, Hashable {
   /// Throws a `PipelineError` if an earlier ledger is lost.
   package func ledgerIfThere() throws -> LedgerDatabase? {
     try LedgerCheck.checkRights(self)
-    if Files.exists(state) { return try openKnown() }
+    if Files.exists(state) {
+      try convertLedger()
+      return try openKnown()
+    }
     try LedgerCheck.checkLedger(nil, self)
     return nil
   }

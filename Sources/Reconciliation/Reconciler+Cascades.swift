@@ -43,32 +43,58 @@ extension Reconciler {
     let issued = due.compactMap(\.edit.issued).min()
     let writers = try state.writers(sentSince: issued).filter { !due.isEmpty || $0.isOpen }
     if writers.isEmpty { return cascades }
-    let groups = Dictionary(grouping: deletions, by: \.snapshotID)
-    for (snapshotID, group) in groups.sorted(by: { $0.key < $1.key }) {
+    // All deletions of one asker are looked up together: each write is read once.
+    var groups: [(access: RecordReader, deletions: [UndecidedDeletion])] = []
+    for (snapshotID, group) in Self.bySnapshot(deletions) {
       guard let access = try await asker(of: snapshotID) else { continue }
-      do {
-        let remade = RemadeRecords(state, access)
-        var targets: [String: [UndecidedDeletion]] = [:]
-        for deletion in group {
-          guard let id = deletion.edit.target?.recordID18 else { continue }
-          let current = try await remade.current(id)
-          targets[current, default: []].append(deletion)
-        }
-        var search = CascadeSearch(state, access, remade, rules, writers)
-        for (writer, above) in try await search.below(Set(targets.keys), group.map(\.edit)) {
-          // The nearest record first.
-          for id in above.onDevice + Set(above.inOrg).subtracting(above.onDevice).sorted() {
-            for deletion in targets[id] ?? [] {
-              try relate(deletion, id, to: writer, above, &cascades)
-            }
-          }
-        }
-      } catch let error as OrgError {
-        // The deletion itself will report what is wrong with the object.
-        try await checkAlone(error, access)
+      if let index = groups.firstIndex(where: { $0.access === access }) {
+        groups[index].deletions += group
+      } else {
+        groups.append((access, group))
       }
     }
+    for (access, group) in groups {
+      try await findCascades(of: group, writers, access, &cascades)
+    }
     return cascades
+  }
+
+  private static func bySnapshot(
+    _ deletions: [UndecidedDeletion]
+  ) -> [(key: String, value: [UndecidedDeletion])] {
+    Dictionary(grouping: deletions, by: \.snapshotID).sorted { $0.key < $1.key }
+  }
+
+  /// Finds what some deletions mean for the edits below their records.
+  private nonisolated(nonsending) func findCascades(
+    of deletions: [UndecidedDeletion], _ writers: [CascadeWriter], _ access: RecordReader,
+    _ cascades: inout Cascades
+  ) async throws {
+    do {
+      let remade = RemadeRecords(state, access)
+      var targets: [String: [UndecidedDeletion]] = [:]
+      for deletion in deletions {
+        guard let id = deletion.edit.target?.recordID18 else { continue }
+        let current = try await remade.current(id)
+        targets[current, default: []].append(deletion)
+      }
+      var search = CascadeSearch(state, access, remade, rules, writers)
+      for (writer, above) in try await search.below(Set(targets.keys), deletions.map(\.edit)) {
+        // The nearest record first.
+        for id in above.onDevice + Set(above.inOrg).subtracting(above.onDevice).sorted() {
+          for deletion in targets[id] ?? [] {
+            try relate(deletion, id, to: writer, above, &cascades)
+          }
+        }
+      }
+    } catch let error as OrgError {
+      // The deletion itself will report what is wrong with the object.
+      try await checkAlone(error, access)
+      let groups = Self.bySnapshot(deletions)
+      if groups.count == 1 { return }
+      // It does not hide what is below the records that other users have deleted.
+      for (_, group) in groups { try await findCascades(of: group, writers, access, &cascades) }
+    }
   }
 
   /// Records what the deletion of a record means for an edit below it.
@@ -90,7 +116,7 @@ extension Reconciler {
     if isOwn {
       try relateOwn(deletion, id, to: edit, writer, above, &cascades)
     } else if deletion.isDue {
-      oppose(other, edit, writer, &cascades)
+      try oppose(other, edit, writer, &cascades)
     }
   }
 
@@ -114,8 +140,8 @@ extension Reconciler {
     default:
       // A record that a write of an earlier return moved there was known to be there.
       guard deletion.isDue, !isWritten || edit.returnID == deletion.edit.returnID else { return }
-      let sends = deletion.edit.decision?.decision.sends == true
-      let isApproved = edit.decision?.decision.sends == true && !sends
+      let sends = try state.isApproved(deletion.edit, over: edit.id)
+      let isApproved = edit.decision?.isApproval == true && !sends
       cascades.contradictions.formUnion([edit.id, deletion.edit.id])
       if !sends { cascades.opponents[deletion.edit.id, default: []].insert(edit.id) }
       if !isWritten, !isApproved {
@@ -128,10 +154,10 @@ extension Reconciler {
   /// policy decides between them.
   private func oppose(
     _ deletion: OpenEdit, _ edit: OpenEdit, _ writer: CascadeWriter, _ cascades: inout Cascades
-  ) {
+  ) throws {
     let isWritten = writer.claim.writtenDate != nil
     if isWritten, !writer.claim.isNews(toBundleOf: deletion.issued) { return }
-    let sends = deletion.decision?.decision.sends == true
+    let sends = try state.isApproved(deletion, over: edit.id)
     let isStanding = { (edit: OpenEdit, other: RecordClaim) in
       !DeviceConflictRule.opponents(
         of: edit.claim, deviceDate: nil, issued: edit.issued, claims: [other],
@@ -144,7 +170,7 @@ extension Reconciler {
     if !sends, isStanding(deletion, claim) {
       cascades.opponents[deletion.id, default: []].insert(edit.id)
     }
-    let isApproved = edit.decision?.decision.sends == true && !sends
+    let isApproved = edit.decision?.isApproval == true && !sends
     if !isWritten, !isApproved, isStanding(edit, deletion.claim) || sends {
       cascades.opponents[edit.id, default: []].insert(deletion.id)
     }

@@ -99,15 +99,15 @@ extension Reconciler {
 
   /// Resolves creates whose record an operator named; returns the writes that are still unconfirmed.
   nonisolated(nonsending) func settleNamed(
-    _ doubtful: [(String, DoubtfulWrite)]
-  ) async throws -> [(String, DoubtfulWrite)] {
-    var rest: [(String, DoubtfulWrite)] = []
-    for (snapshotID, write) in doubtful {
+    _ doubtful: [DoubtfulWrite]
+  ) async throws -> [DoubtfulWrite] {
+    var rest: [DoubtfulWrite] = []
+    for write in doubtful {
       guard let pending = write.edit.decision, case .record(let id) = pending.decision,
         write.operation.action == .create || write.operation.action == .upsert,
-        let access = try await asker(of: snapshotID)
+        let access = try await asker(of: write.snapshotID)
       else {
-        rest.append((snapshotID, write))
+        rest.append(write)
         continue
       }
       do {
@@ -115,7 +115,7 @@ extension Reconciler {
       } catch let error as OrgError {
         // It is looked up with the other unconfirmed writes and reported.
         try await checkAlone(error, access)
-        rest.append((snapshotID, write))
+        rest.append(write)
       }
     }
     return rest

@@ -48,6 +48,8 @@ package final class Reconciler {
   var firstSync: [Int64: Int] = [:]
   /// Edits that got no answer, did not arrive and were sent again, which is done only once.
   var resent: Set<Int64> = []
+  /// Those of them that each have a request of their own.
+  var alone: Set<Int64> = []
   /// What the run's deletions mean for edits below their records.
   var cascades = Cascades()
   /// By unanswered deletion of this run: the edits of details that are deleted with it.
@@ -84,6 +86,7 @@ package final class Reconciler {
     summary = ReconcileSummary()
     redone = []
     resent = []
+    alone = []
     followers = [:]
     cascades = Cascades()
     firstSync = [:]

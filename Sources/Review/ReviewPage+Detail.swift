@@ -281,8 +281,9 @@ extension ReviewPage {
         && a[a.length - 1 - end] === b[b.length - 1 - end]) end++
       const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
       const whole = 400
-      const kept = left.length > whole || right.length > whole
-        ? new Set() : common(left, right)
+      let kept = left.length > whole || right.length > whole ? new Set() : common(left, right)
+      // Texts with little in common are marked whole, not letter by letter.
+      if (kept.size * 2 < Math.max(left.length, right.length)) kept = new Set()
       const pieces = []
       const add = (text, isMarked) => {
         const last = pieces.at(-1)

@@ -74,6 +74,7 @@ extension ReviewPage {
     .fields td:last-child:not(:only-child){min-width:8rem}
     td label{display:flex;gap:.45rem;align-items:baseline;cursor:pointer}
     td label span{white-space:pre-wrap;overflow-wrap:break-word;min-width:0}
+    @media (min-width:1200px){td label span{min-width:7em}}
     .long{overflow-wrap:anywhere}
     tr.both th::after{content:" · both changed it";color:var(--attention);font-weight:500;\
     font-size:.8rem}
@@ -91,7 +92,7 @@ extension ReviewPage {
     dt{font-weight:600}dd{margin:0}
     ul{padding-left:1.2rem;margin:.4rem 0}
     progress{width:100%;accent-color:var(--accent)}
-    @media (max-width:760px){
+    @media (max-width:960px){
     body{height:auto;min-height:100%}
     header,main,footer{padding-left:.9rem;padding-right:.9rem}
     .tools,#bulk{margin-left:0}

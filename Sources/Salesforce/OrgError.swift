@@ -81,6 +81,9 @@ public struct OrgError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether the server answered that the request is too large.
+  package var saysTooLarge: Bool { status == HTTPStatus.tooLarge }
+
   /// The same error for a single record, the smallest unit that can be requested.
   package func of(record: String) -> OrgError {
     OrgError(

@@ -207,7 +207,7 @@ public final class Store {
   }
 
   /// Records that words of a soup were deleted.
-  func markFullTextStale(_ soup: Soup) {
+  package func markFullTextStale(_ soup: Soup) {
     if soup.hasFullText { wornFullText.insert(soup.name) }
   }
 

@@ -50,10 +50,7 @@ public struct StoreConfig: Sendable, Hashable {
   /// Parses a file as far as it can be understood; the reader collects the problems.
   package static func read(_ json: [UInt8], _ reader: ConfigurationReader) -> StoreConfig {
     guard let node = reader.parse(json) else { return StoreConfig(soups: []) }
-    if node["soups"] == nil, node["syncs"] != nil {
-      reader.report(node, "this is a sync file, not a store file", "name the store file instead")
-      return StoreConfig(soups: [])
-    }
+    if reader.isOther(node, than: .store) { return StoreConfig(soups: []) }
     guard let root = reader.object(node, known: ["$schema", "soups"], what: "a store file"),
       root.required("soups", "[ … ]") != nil
     else { return StoreConfig(soups: []) }

@@ -1,7 +1,7 @@
 /// The pages of a store's file, plain or sealed.
-enum StorePages {
+package enum StorePages {
   /// SmartStore's page size; also SQLCipher's, so that a file can be sealed page by page.
-  static let size: Int32 = 4096
+  package static let size: Int32 = 4096
   /// The bytes that SQLCipher 4 needs at the end of each page: 16 for the IV and 64 for the HMAC.
-  static let reservedBytes: Int32 = 80
+  package static let reservedBytes: Int32 = 80
 }

@@ -10,13 +10,7 @@ import System
 struct SealOptions: Sendable {
   /// Returns the options; `salt` is the meaning of `--salt` for the command.
   static func parameters(salt: String) -> [Parameter<SealOptions>] {
-    [
-      .option(
-        "passphrase-env", "NAME", "the environment variable with the passphrase",
-        \.environment),
-      .option(
-        "passphrase-file", "PATH", "the file with the passphrase, readable only by you",
-        completes: .files, \.file),
+    passphrase + [
       .option(
         "kdf-iterations", "N",
         "iterations of the key derivation; \(SQLCipherKey.sdkIterations) is the SDK's number",
@@ -24,6 +18,21 @@ struct SealOptions: Sendable {
       .option("salt", "HEX", salt, \.salt),
     ]
   }
+
+  /// The options that name the passphrase.
+  static var passphrase: [Parameter<SealOptions>] {
+    [
+      .option(
+        "passphrase-env", "NAME", "the environment variable with the passphrase",
+        \.environment),
+      .option(
+        "passphrase-file", "PATH", "the file with the passphrase, readable only by you",
+        completes: .files, \.file),
+    ]
+  }
+
+  /// Whether a passphrase is named.
+  var isGiven: Bool { !environment.isEmpty || !file.isEmpty }
 
   var environment = ""
   var file = ""
@@ -58,6 +67,13 @@ struct SealOptions: Sendable {
       throw UsageError("--salt must be 32 hexadecimal digits", hint: fix)
     }
     return bytes
+  }
+
+  /// The key of sealed stores of bundles; nil if no passphrase is named.
+  func keyIfGiven(_ context: Program) throws -> SQLCipherKey? {
+    guard isGiven else { return nil }
+    try validate()
+    return try key(context, header: .sealed)
   }
 
   func key(_ context: Program, header: SQLCipherKey.Header) throws -> SQLCipherKey {

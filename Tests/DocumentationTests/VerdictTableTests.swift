@@ -19,7 +19,7 @@ import Testing
         let options = kinds.map { "`\($0.option)`" }.joined(separator: ", ")
         let cells = [
           "`\(verdict.rawValue)`", group.state, verdict.meaning,
-          verdict.advice(allowing: kinds).map { $0 + "." } ?? "–", options.isEmpty ? "–" : options,
+          verdict.traits.advice(kinds).map { $0 + "." } ?? "–", options.isEmpty ? "–" : options,
         ]
         return "| " + cells.joined(separator: " | ") + " |\n"
       }

@@ -56,12 +56,11 @@ import Testing
     #expect(error?.code == "data.format")
   }
 
-  @Test(arguments: [-1, 1] as [Int64])
+  @Test(arguments: [17, LedgerSchema.version + 1])
   func `a ledger of another version is refused, and no recovery replaces it`(
-    difference: Int64
+    version: Int64
   ) async throws {
     try await world.run(.ingest)
-    let version = LedgerSchema.version + difference
     let ledger = try Connection(world.data.state)
     try ledger.execute("PRAGMA user_version = \(version)")
     ledger.close()
@@ -73,5 +72,55 @@ import Testing
     let kept = try Connection(world.data.state, mode: .readOnly)
     #expect(try kept.integer("PRAGMA user_version") == version)
     kept.close()
+  }
+
+  // MARK: ledgers of earlier versions
+
+  /// Makes the ledger one of version 18.
+  private func age(_ path: String? = nil) throws {
+    let ledger = try Connection(path ?? world.data.state)
+    try ledger.execute(
+      """
+      ALTER TABLE operation DROP COLUMN purpose;
+      ALTER TABLE decision DROP COLUMN restriction;
+      PRAGMA user_version = 18
+      """)
+    ledger.close()
+  }
+
+  private func version() throws -> Int64? {
+    let ledger = try Connection(world.data.state, mode: .readOnly)
+    defer { ledger.close() }
+    return try ledger.integer("PRAGMA user_version")
+  }
+
+  @Test(arguments: [
+    ("run", []), ("status", []), ("report", []), ("decide", ["--list"]),
+    ("decide", ["--verdict", "failed", "--discard", "--dry-run"]), ("prune", ["--dry-run"]),
+    ("returns", ["list"]), ("recover", ["--restored", "--dry-run"]),
+  ])
+  func `any command converts an earlier version's ledger, unless a run is active`(
+    command: String, more: [String]
+  ) async throws {
+    try await world.run()
+    try age()
+    let lock = try FileLock(world.data.lock)
+    let words = command == "returns" ? more + [] : more
+    let busy = try await world.program([command], words)
+    #expect(busy.everything.contains("run.locked"), "\(busy.everything)")
+    #expect(try version() == 18)
+    lock.close()
+    let program = try await world.program([command], words)
+    #expect(program.status == 0, "\(program.everything)")
+    #expect(try version() == LedgerSchema.version)
+  }
+
+  @Test func `a dry run converts only its copy`() async throws {
+    try await world.run()
+    try age()
+    try await world.run { $0.isDryRun = true }
+    #expect(try version() == 18)
+    try await world.run()
+    #expect(try version() == LedgerSchema.version)
   }
 }

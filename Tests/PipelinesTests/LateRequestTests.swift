@@ -80,6 +80,22 @@ import Testing
     #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
   }
 
+  @Test func `the edits of a request that a gateway answers as too large are sent alone`()
+    async throws
+  {
+    let device = try await world.primed("ada")
+    let ids = try world.ids("accounts", on: device)
+    for id in ids { try device.edit("accounts", id: id, ["Phone": "1"], now: world.org.now()) }
+    try world.handBack(device, as: "ada.sqlite")
+    let page = ServerResponse(
+      status: 413, headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
+    world.server.faults.add(.kind(.collectionUpdate), .respond(page))
+    let before = world.server.log.counts[.collectionUpdate] ?? 0
+    #expect(ids.count > 1)
+    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: ids.count])
+    #expect(world.server.log.counts[.collectionUpdate] == before + 1 + ids.count)
+  }
+
   @Test func `a late request of an older edit is corrected and reported`() async throws {
     let (device, account) = try await begin()
     try handBack(device, account, phone: "1")

@@ -74,7 +74,7 @@ import Testing
     #expect(run.verdicts[.updated] == 1 && run.verdicts[.notInFieldList] == nil)
     #expect(try scene.field("BillingCity", of: ids[0]) == "Bergen")
     #expect(try scene.field("BillingCity", of: ids[1]) == before)
-    let advice = try #require(Verdict.notInFieldList.advice(allowing: []))
+    let advice = try #require(Verdict.notInFieldList.traits.advice([]))
     #expect(advice.contains("have the device save the record again"))
   }
 

@@ -126,6 +126,18 @@ struct CascadeTests {
     #expect(try isThere("Account", made))
   }
 
+  @Test func `deletions of a record and of its detail conflict with a write below both`()
+    async throws
+  {
+    let edits = [try deletion(), try day.edited(contact: contact, [:], deleted: true)]
+    let write = try edit(.changesDetailOfDetail)
+    try day.handBack(edits, install: "phone 1", stamp: "stamp of phone 1", issued: 0)
+    try handBack(write, false, true)
+    #expect(day.verdicts(try await day.run()) == "device conflict 3")
+    #expect(day.writes.isEmpty)
+    #expect(try day.details().map(\.otherEdits) == [[3], [3], [1, 2]])
+  }
+
   @Test func `a write below a waiting deletion is not deleted later`() async throws {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
@@ -145,6 +157,25 @@ struct CascadeTests {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    try decide(1, .device)
+    #expect(day.verdicts(try await day.run()) == "deleted 1")
+    #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
+  }
+
+  /// An edit that arrives after the decision: below the record, or of the record itself.
+  @Test(arguments: Work.allCases.map(Optional.some) + [nil], [true, false])
+  func `a decided deletion conflicts with an edit that its operator was not shown`(
+    _ work: Work?, _ isOfOneUser: Bool
+  ) async throws {
+    try handBack(try deletion(), true, isOfOneUser)
+    let late = try work.map(edit) ?? day.edited(account: account, ["Phone": "1"])
+    try day.change("Account", account, ["Industry": "Energy"])
+    #expect(day.verdicts(try await day.run()) == "conflict 1")
+    try decide(1, .device)
+    try handBack(late, false, isOfOneUser)
+    #expect(day.verdicts(try await day.run()) == "device conflict 2")
+    #expect(day.writes.isEmpty)
+    // The operator is shown it, and decides again.
     try decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])

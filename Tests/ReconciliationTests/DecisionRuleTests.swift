@@ -113,7 +113,7 @@ struct DecisionRuleTests {
   @Test func `every suggestion of an advice is checked`() {
     // An advice that none of the words covers would pass the test above without a check.
     let open = Verdict.allCases.filter { !$0.isSettled }.compactMap { verdict in
-      verdict.advice(allowing: Decision.Kind.allCases)?.lowercased()
+      verdict.traits.advice(Decision.Kind.allCases)?.lowercased()
     }
     for (words, _) in Self.suggestions {
       #expect(open.contains { $0.contains(words) }, "\(words)")

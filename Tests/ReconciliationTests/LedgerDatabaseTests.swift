@@ -53,7 +53,7 @@ struct LedgerDatabaseTests {
   }
 
   @Test(
-    arguments: [(99, "newer"), (LedgerSchema.version - 1, "older"), (1, "older")]
+    arguments: [(99, "newer"), (LedgerSchema.version + 1, "newer"), (17, "older"), (1, "older")]
       as [(Int64, String)])
   func `another version's ledger is refused with its version`(version: Int64, word: String) throws {
     let directory = TemporaryDirectory("ledger")
@@ -124,8 +124,9 @@ struct LedgerDatabaseTests {
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     try raw.run(
       """
-      INSERT INTO operation (edit_id, run_id, action, sender, sobject, payload, expected, level, state)
-      VALUES (1, \(run.id), 'update', 'u', 'Account', '{}', '{}', 0, 'planned')
+      INSERT INTO operation (edit_id, run_id, action, purpose, sender, sobject, payload, expected, level,
+        state)
+      VALUES (1, \(run.id), 'update', 'send', 'u', 'Account', '{}', '{}', 0, 'planned')
       """)
     let paths = [
       "planned": [], "sent": ["sent"], "done": ["sent", "done"], "rejected": ["sent", "rejected"],

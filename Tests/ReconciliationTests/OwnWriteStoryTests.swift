@@ -4,24 +4,26 @@ import Reconciliation
 import Testing
 
 struct OwnWriteStoryTests {
-  private func write(
-    edit: Int64, _ day: Int, sent: JSONObject, entered: JSONObject = [:], row: JSONObject
-  ) -> OwnWriteStory.Write {
-    OwnWriteStory.Write(
-      edit: edit, date: "2026-01-0\(day)T00:00:00.000+0000", left: sent, sent: sent, former: [:],
-      entered: entered, element: row, isUndo: false, isDoubted: false, detail: OutcomeDetail())
+  /// Adds a write of an edit on a day, with the details of its verdict.
+  private func add(
+    _ story: inout OwnWriteStory, edit: Int64, _ day: Int, sent: JSONObject,
+    entered: JSONObject = [:], row: JSONObject, _ detail: OutcomeDetail = OutcomeDetail()
+  ) {
+    var write = OperationRow(
+      editID: edit, action: .update, sobject: "Account", recordID: nil, payload: sent,
+      expected: Settlement(.updated, detail))
+    (write.serverDate, write.left) = ("2026-01-0\(day)T00:00:00.000+0000", sent)
+    story.add(write, entered: entered, element: row, isSameRow: true)
   }
 
   @Test func `an operator's value is not the device's until the device sent it`() throws {
     var story = OwnWriteStory(nil)
-    story.add(
-      write(edit: 1, 1, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"]),
-      isSameRow: true)
+    add(&story, edit: 1, 1, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"])
     let first = try #require(story.write(isOfDevicesOwn: false))
     #expect(first.entered == ["A"])
     // An unchanged value on the device is not an edit.
     #expect(first.sent["A"] == "mine")
-    story.add(write(edit: 2, 2, sent: ["A": "later"], row: ["A": "later"]), isSameRow: true)
+    add(&story, edit: 2, 2, sent: ["A": "later"], row: ["A": "later"])
     let second = try #require(story.write(isOfDevicesOwn: false))
     #expect(second.entered == [])
     #expect(second.sent["A"] == "later")
@@ -36,13 +38,12 @@ struct OwnWriteStoryTests {
     }
     var story = OwnWriteStory(nil)
     // It arrived late, and an operator has entered another value since: one edit, written twice.
-    var late = write(edit: 1, 1, sent: ["A": "mine"], entered: ["A": "typed"], row: ["A": "mine"])
-    late.detail = told("issued", "mine")
-    story.add(late, isSameRow: true)
-    var decided = write(
-      edit: 1, 2, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"])
-    decided.detail = told("mine", "typed")
-    story.add(decided, isSameRow: true)
+    add(
+      &story, edit: 1, 1, sent: ["A": "mine"], entered: ["A": "typed"], row: ["A": "mine"],
+      told("issued", "mine"))
+    add(
+      &story, edit: 1, 2, sent: ["A": "typed"], entered: ["A": "typed"], row: ["A": "mine"],
+      told("mine", "typed"))
     let both = try #require(story.write(isOfDevicesOwn: false))
     #expect(both.given["A"]?.before == "issued")
     // If the field has its issued value again, it is not an edit, and the operator's value stands.

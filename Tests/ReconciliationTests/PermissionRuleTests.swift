@@ -18,7 +18,7 @@ import Testing
   ) {
     let subject = PermissionRule.Subject(
       sobject: sobject, types: ["contact"], isNew: isNew, isGiven: isGiven)
-    #expect((PermissionRule.refusal(of: subject) == nil) == isPermitted)
+    #expect((PermissionRule.restriction(of: subject) == nil) == isPermitted)
   }
 
   /// A field's value, its former value, and whether a user who was only issued `account` may write
@@ -42,7 +42,7 @@ import Testing
   ) {
     for name in ["AccountId", "Any_Lookup__c"] {
       let references = PermissionRule.references(in: [name: value], of: nil) { _ in former }
-      let limits = PermissionRule.limits(of: references) { $0 == Self.account }
+      let limits = PermissionRule.restrictions(of: references) { $0 == Self.account }
       #expect(limits.isEmpty == isPermitted, "\(limits)")
     }
   }
@@ -51,6 +51,6 @@ import Testing
     let references = PermissionRule.references(
       in: ["RecordTypeId": "0125g0000000001AAA"], of: nil
     ) { _ in [] }
-    #expect(PermissionRule.limits(of: references) { _ in false } == [])
+    #expect(PermissionRule.restrictions(of: references) { _ in false } == [])
   }
 }

@@ -81,6 +81,30 @@ struct ReportPageTests {
     await browser.close()
   }
 
+  @Test func `a sent edit shows what it replaced in the org, with and without script`()
+    async throws
+  {
+    let (_, model) = try await page()
+    var edit = try #require(model.edits.all().first { $0.verdict == .updated })
+    let browser = try Browser()
+    for server in ["3", "1"] {
+      edit.detail.fields = [
+        FieldDifference(name: "Phone", base: "1", device: "2", server: .string(server))
+      ]
+      let path = try write(self.model(model, edits: [edit]))
+      for hasScript in [true, false] {
+        try await browser.open(path, .init(hasScript: hasScript))
+        let cells = try await browser.run(
+          "[...document.querySelectorAll('article .fields th[scope=col], article .fields td')]"
+            + ".map(cell => cell.textContent)")
+        let columns = ["Field", "Issued to device", "Device"]
+        let expected = columns + (server == "3" ? ["Org before", "1", "2", "3"] : ["1", "2"])
+        #expect(cells.array?.compactMap(\.string) == expected, "\(server), script: \(hasScript)")
+      }
+    }
+    await browser.close()
+  }
+
   @Test func `a reader searches, filters, sorts and follows a link`() async throws {
     let (path, model) = try await page()
     let browser = try Browser()

@@ -114,6 +114,26 @@ struct ReportTests {
     }
   }
 
+  @Test func `a decided edit lists the org's value that it replaced, and no other edit does`()
+    async throws
+  {
+    let day = try await Self.day()
+    let before = try Self.model(day)
+    let undecided = try Self.text(HTMLReport.self, before)
+    #expect(!undecided.contains(#"data-label="Org before""#))
+    let conflict = try #require(try before.edits.all().first { $0.verdict == .conflict })
+    try day.state.decide([EditDecision(conflict.number, .device)], by: "an operator")
+    try await day.run()
+    let model = try Self.model(day)
+    let decided = try #require(try model.edits.all().first { $0.number == conflict.number })
+    #expect(decided.verdict == .updated)
+    #expect(decided.detail.fields.map(\.name) == ["Phone"])
+    #expect(decided.detail.fields.first?.server == "server\u{202E}gnp")
+    let page = try Self.text(HTMLReport.self, model)
+    #expect(page.contains(#"<th scope="col">Org before</th>"#))
+    #expect(page.contains(#"<td data-label="Org before" class="changed">"#))
+  }
+
   @Test func `a conflict has three values, and edits outside the list are listed`() async throws {
     let page = try Self.text(HTMLReport.self, try Self.model(try await Self.day()))
     #expect(page.contains(#"<td data-label="Issued">1</td>"#))

@@ -192,7 +192,7 @@ import Testing
         guard case .decided(let decision) = event.kind, let run = decision.run else { continue }
         let done = first {
           switch $0 {
-          case .written(let write): write.run == run
+          case .written(let write): write.run?.id == run
           case .settled(_, _, let name): name == run
           default: false
           }

@@ -29,6 +29,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
   case pageDays = "ATTACHE_PAGE_DAYS"
   case fuzz = "ATTACHE_FUZZ"
   case model = "ATTACHE_MODEL"
+  case deltas = "ATTACHE_DELTAS"
 
   /// The occasion on which campaigns run.
   package enum Scale: String, Sendable, CaseIterable {
@@ -71,6 +72,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       case .pageDays: (15, 40, 400)
       case .fuzz: (60, 290, 2000)
       case .model: (100, 100, 1000)
+      case .deltas: (100, 500, 20_000)
       }
     return switch scale {
     case .test: sizes.test

@@ -15,6 +15,14 @@ public enum ForeignSQLCipher {
     _ path: String, passphrase: String, iterations: Int = 4000, salt: String? = nil,
     _ statements: String...
   ) throws -> [String] {
+    try run(path, passphrase: passphrase, iterations: iterations, salt: salt, statements)
+  }
+
+  /// The rows of each statement of a list.
+  public static func run(
+    _ path: String, passphrase: String, iterations: Int = 4000, salt: String? = nil,
+    _ statements: [String]
+  ) throws -> [String] {
     var variables = ProcessEnvironment.variables()
     variables["PASSPHRASE"] = passphrase
     let result = try ChildProcess.run(

@@ -1,4 +1,4 @@
-/// The table of decisions that are possible for an edit.
+/// The decisions that are possible for an edit, by the table of verdicts.
 package enum DecisionRule {
   /// The facts that the possible decisions depend on.
   package struct Subject: Sendable, Hashable {
@@ -21,6 +21,9 @@ package enum DecisionRule {
       (self.hasRecord, self.isReadable) = (hasRecord, isReadable)
       self.isToBeUndone = isToBeUndone
     }
+
+    /// Whether the device deleted its row.
+    var deletes: Bool { operation == .delete || operation == .dropped }
   }
 
   /// The possible decisions, the most likely one first; empty if the edit is resolved.
@@ -32,32 +35,8 @@ package enum DecisionRule {
     if verdict.isSettled { return [] }
     // A change that is already in the org is not sent again; only the undo can be discarded.
     guard subject.isReadable, !subject.isToBeUndone else { return [.discard] }
-    let deletes = subject.operation == .delete || subject.operation == .dropped
-    let kinds: [Decision.Kind]
-    switch verdict {
-    case .created, .updated, .deleted, .unchanged, .alreadyInOrg, .notInFieldList, .superseded,
-      .discarded,
-      .undone, .partlyUndone, .notUndone:
-      kinds = []
-    case .conflict: kinds = [.device, .server, .set, .retry]
-    case .deviceConflict:
-      kinds =
-        subject.hasRecord ? [.device, .server, .set, .retry] : [.device, .discard, .set, .retry]
-    case .deletedOnServer: kinds = [.device, .server, .retry]
-    case .mergedOnServer:
-      kinds = subject.hasRecord && !deletes ? [.device, .server, .set, .retry] : [.server, .retry]
-    case .duplicateCreated: kinds = [.record, .discard, .retry]
-    case .notVisible, .notConfigured: kinds = [.retry, .discard]
-    case .blocked: kinds = [.retry, .set, .discard]
-    case .exceedsUserAccess, .notAttempted: kinds = [.device, .retry, .discard]
-    case .failed:
-      let isRefused = subject.operation == .create && !subject.hasRecord
-      kinds = isRefused ? [.set, .record, .retry, .discard] : [.set, .retry, .discard]
-    case .unconfirmed:
-      kinds =
-        subject.hasRecord ? [.device, .retry, .discard] : [.record, .device, .retry, .discard]
-    }
-    return deletes ? kinds.filter { $0 != .set } : kinds
+    let kinds = verdict.traits.decisions(subject)
+    return subject.deletes ? kinds.filter { $0 != .set } : kinds
   }
 
   /// The verdicts that permit a decision, as text; "(creates only)" follows those that permit it
@@ -125,7 +104,7 @@ package enum DecisionRule {
   ) -> String? {
     let isOnlyDiscarded = kinds == [.discard]
     guard let verdict,
-      let words = isOnlyDiscarded ? "It can only be discarded" : verdict.advice(allowing: kinds)
+      let words = isOnlyDiscarded ? "It can only be discarded" : verdict.traits.advice(kinds)
     else { return nil }
     if kinds.isEmpty { return verdict.isSettled ? words + "." : nil }
     return "\(words): \(command(place, kinds))."

@@ -147,9 +147,6 @@ extension LedgerDatabase {
   func enter(_ decision: Decision, of found: DecisionFacts, by: String, time: Int64) throws {
     try withdrawDecision(of: found.edit)
     var detail = decision.values
-    if decision.sends, found.subject.verdict == .exceedsUserAccess {
-      detail["lifts"] = .string(found.detail.limit)
-    }
     if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }
     if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
     if decision.sends, found.subject.verdict == .unconfirmed,
@@ -159,21 +156,22 @@ extension LedgerDatabase {
       detail[PendingDecision.operation] = .number(String(last))
     }
     try enterPending(
-      decision.kind, detail, of: found.edit, found.subject.verdict, shown: found.shown, by: by,
-      time)
+      decision.kind, detail, of: found.edit, found.subject.verdict,
+      lifting: decision.sends ? found.detail.restriction : nil, shown: found.shown, by: by, time)
     try takeUp(found.edit)
   }
 
   /// Records a decision for the next run to apply.
   func enterPending(
     _ kind: Decision.Kind, _ detail: JSONObject, of edit: Int64, _ verdict: Verdict?,
-    shown: JSONObject, by: String, _ time: Int64
+    lifting restriction: String? = nil, shown: JSONObject, by: String, _ time: Int64
   ) throws {
     try connection.run(
       """
-      INSERT INTO decision (edit_id, kind, detail, verdict, shown, decided_by, decided_ms, state)
+      INSERT INTO decision (edit_id, kind, detail, verdict, restriction, shown, decided_by, decided_ms,
+        state)
       VALUES (\(edit), \(kind.rawValue), \(JSONValue.object(detail).text), \(verdict?.rawValue),
-        \(JSONValue.object(shown).text), \(by), \(time), 'pending')
+        \(restriction), \(JSONValue.object(shown).text), \(by), \(time), 'pending')
       """)
   }
 

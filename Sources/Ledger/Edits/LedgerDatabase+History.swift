@@ -277,7 +277,8 @@ extension Verdict {
   /// The verdicts that close earlier edits, as a list for a statement.
   static let closing = list(\.closesEarlier)
 
-  private static func list(_ isMeant: (Verdict) -> Bool) -> [SQLiteValue] {
+  /// Some verdicts as a list for a statement.
+  package static func list(_ isMeant: (Verdict) -> Bool) -> [SQLiteValue] {
     allCases.filter(isMeant).map { SQLiteValue.text($0.rawValue) }
   }
 }

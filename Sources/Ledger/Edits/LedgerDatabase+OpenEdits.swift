@@ -74,21 +74,19 @@ extension LedgerDatabase {
     edit.lifted = Set(
       try connection.texts(
         """
-        SELECT json_extract(detail, '$.lifts') FROM decision
-        WHERE edit_id = \(edit.id) AND json_extract(detail, '$.lifts') IS NOT NULL
-          AND state <> 'withdrawn'
+        SELECT restriction FROM decision
+        WHERE edit_id = \(edit.id) AND restriction IS NOT NULL AND state <> 'withdrawn'
         """))
     return edit
   }
 
   /// The edits of a snapshot that a sync up has left and that need review.
   package func leftEdits(snapshotID: String) throws -> [OpenEdit] {
-    let left = Verdict.allCases.filter(\.leavesEdit).map { SQLiteValue.text($0.rawValue) }
     var edits: [OpenEdit] = []
     try connection.rows(
       Self.selection + """
          WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID)
-          AND e.verdict IN (\(list: left)) ORDER BY e.id
+          AND e.verdict IN (\(list: Verdict.list(\.leavesEdit))) ORDER BY e.id
         """
     ) { edits.append(Self.openEdit($0)) }
     return edits

@@ -23,8 +23,8 @@ package struct OpenEdit {
   /// Whether a run that the ledger does not know may have sent the edit: its bundle was made before
   /// a recovery, and nothing has been sent or looked for since.
   package var mayHaveBeenSent = false
-  /// The limits on its user that an operator has lifted for the edit, as shown
-  /// (`OutcomeDetail.limit`).
+  /// The restrictions on its user that an operator has lifted for the edit
+  /// (`OutcomeDetail.restriction`).
   package var lifted: Set<String> = []
 
   /// A record that a device created.

@@ -87,12 +87,12 @@ extension LedgerDatabase {
           isPruned: row[11].integer == 1))
     ]
     events += try returns(of: id).map { event($0.time, .returned($0.value)) }
-    let writes = try self.writes(of: id)
-    events += writes.map { event($0.time, .written($0.value), began: $0.began) }
+    let writes = try operations("edit_id = \(id) ORDER BY id")
+    events += writes.map { event($0.sentMilliseconds, .written($0), began: $0.run?.began) }
     events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in
       // A run has one clock, which is set at its start; a verdict comes after its requests.
-      let sent = writes.filter { $0.value.run == verdict.run }.compactMap(\.time).max()
+      let sent = writes.filter { $0.run?.id == verdict.run }.compactMap(\.sentMilliseconds).max()
       return event(
         max(verdict.time, sent ?? verdict.time),
         .settled(verdict: verdict.value.verdict, detail: verdict.value.detail, run: verdict.run),
@@ -135,29 +135,6 @@ extension LedgerDatabase {
         RecordEvent.Deciding(
           kind: kind, values: try parse(row[2].text, "a decision").object ?? [:],
           by: row[3].text ?? "", fate: row[4].text ?? "", run: row[5].text)
-      )
-    }
-  }
-
-  private func writes(
-    of edit: Int64
-  ) throws -> [(time: Int64?, began: Int64?, value: RecordEvent.Write)] {
-    let rows = try connection.all(
-      """
-      SELECT o.sent_ms, o.run_id, o.action, o.sender, o.state, o.attempt, o.payload, o.code, o.message,
-        o.result_id, iif(o.action = 'delete', NULL, o.server_date), o.is_doubted, o.since_ms, n.now_ms
-      FROM operation o LEFT JOIN run n ON n.id = o.run_id WHERE o.edit_id = \(edit) ORDER BY o.id
-      """)
-    return try rows.map { row in
-      let payload = try parse(row[6].text, "an operation").object ?? [:]
-      return (
-        row[0].integer, row[13].integer,
-        RecordEvent.Write(
-          run: row[1].text ?? "", action: row[2].text ?? "", sender: row[3].text ?? "",
-          state: try OperationState(row[4].text, in: path),
-          attempts: row[5].integer ?? 0, fields: payload.names, code: row[7].text,
-          message: row[8].text, resultID: row[9].text, serverDate: row[10].text,
-          wasInDoubt: row[11].integer == 1, isPresumed: row[12].integer != nil)
       )
     }
   }

@@ -22,6 +22,8 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var otherEdits: [Int64] = []
   /// The org's error code.
   package var code: String?
+  /// What the edit's user may not do, for `exceeds user access`: a code with its subject.
+  package var restriction: String?
   /// The message, from the org or from attache.
   package var message: String?
   /// The fields that the org's error names.
@@ -40,9 +42,8 @@ package struct OutcomeDetail: Sendable, Hashable {
     return detail
   }
 
-  /// The limit that a `exceeds user access` verdict reports: its message, and the record that it is
-  /// about.
-  package var limit: String { [message, otherID].compactMap(\.self).joined(separator: "\n") }
+  /// What identifies the reason of the verdict: its codes, and the other record.
+  package var codes: [String?] { [code, restriction, otherID] }
 
   /// The form stored in the ledger.
   package var json: JSONValue {
@@ -56,6 +57,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     if !candidates.isEmpty { object["candidates"] = JSONValue(candidates) }
     if !otherEdits.isEmpty { object["otherEdits"] = .array(otherEdits.map { JSONValue($0) }) }
     if let code { object["code"] = .string(code) }
+    if let restriction { object["restriction"] = .string(restriction) }
     if let message { object["message"] = .string(message) }
     if !errorFields.isEmpty { object["errorFields"] = JSONValue(errorFields) }
     if let serverChange {
@@ -75,6 +77,7 @@ package struct OutcomeDetail: Sendable, Hashable {
     candidates = (json["candidates"]?.array ?? []).compactMap(\.string)
     otherEdits = (json["otherEdits"]?.array ?? []).compactMap(\.int)
     code = json["code"]?.string
+    restriction = json["restriction"]?.string
     message = json["message"]?.string
     errorFields = (json["errorFields"]?.array ?? []).compactMap(\.string)
     if let at = json["serverChange"]?["at"]?.string, let by = json["serverChange"]?["by"]?.string {

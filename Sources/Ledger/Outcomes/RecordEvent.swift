@@ -1,9 +1,9 @@
 import JSON
 
 /// One event in the history of a record or of an edit, as the ledger knows it.
-package struct RecordEvent: Sendable, Hashable {
+package struct RecordEvent: Sendable {
   /// What happened, in the order in which it usually happens to a record.
-  package enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable {
     /// Generations of a snapshot held the record, in a soup that the listed syncs fill, with a
     /// modification date.
     case issued(generations: ClosedRange<Int>, soup: String, modified: String?, syncs: [String])
@@ -17,7 +17,7 @@ package struct RecordEvent: Sendable, Hashable {
     /// A return contained the edit, for the first time or again.
     case returned(Return)
     /// A request for the edit was sent or is planned; `time` is when it was last sent.
-    case written(Write)
+    case written(OperationRow)
     /// An operator decided about the edit.
     case decided(Deciding)
     /// A run gave the edit a verdict.
@@ -50,34 +50,6 @@ package struct RecordEvent: Sendable, Hashable {
     package var fate: String
     /// The run that processed it.
     package var run: String?
-  }
-
-  /// A request for the edit: planned, in flight or answered.
-  package struct Write: Sendable, Hashable {
-    /// The run that planned it.
-    package var run: String
-    /// `create`, `update`, `upsert` or `delete`.
-    package var action: String
-    /// The name of the user who sent it.
-    package var sender: String
-    /// `planned`, `sent`, `doubt`, `done`, `rejected`, `conflict` or `dropped`.
-    package var state: OperationState
-    /// The number of attempts.
-    package var attempts: Int64
-    /// The names of the fields that were sent.
-    package var fields: [String]
-    /// The org's error code if it refused the write.
-    package var code: String?
-    /// The org's message if it refused the write.
-    package var message: String?
-    /// The record that it created or changed.
-    package var resultID: String?
-    /// The org's modification date after the write.
-    package var serverDate: String?
-    /// Whether its answer was ever lost.
-    package var wasInDoubt: Bool
-    /// Whether its sending was not recorded: a run that the ledger does not know may have sent it.
-    package var isPresumed: Bool
   }
 
   /// The time, in ms; nil if it was not recorded.

@@ -4,10 +4,13 @@ import SQLite
 import System
 
 /// One write to the org, from its plan to its outcome.
-package struct OperationRow {
-  package var id: Int64
+package struct OperationRow: Sendable {
+  package var id: Int64 = 0
   package var editID: Int64
+  /// The run that planned it, and the start of that run; nil in a plan.
+  package var run: (id: String, began: Int64?)?
   package var action: SyncUpAction
+  package var purpose: Purpose
   /// The name of the user who sends the write.
   package var sender: String
   /// The ID of that user; nil if it has not been read from the ledger.
@@ -23,8 +26,8 @@ package struct OperationRow {
   /// reported the same way.
   @Shared package var expected: Settlement
   /// The write's depth in the order of dependencies, which a resumed run keeps.
-  package var level: Int
-  package var attempt: Int64
+  package var level = 0
+  package var attempt: Int64 = 0
   /// The org's time before the first attempt.
   ///
   /// The write cannot have created anything earlier.
@@ -45,11 +48,33 @@ package struct OperationRow {
   /// For an upsert, it is the record with the external ID, or null if there is none; for an update,
   /// the fields that are sent. The record's date is stored with the fields, under `dateKey`.
   package var seen: JSONValue?
-  package var state: OperationState
+  package var state = OperationState.planned
   /// The bulk job that contains the write; nil for a separate request.
   package var job: String?
+  /// Whether an answer was ever lost.
+  package var isDoubted = false
+  /// The org's error code and message if it refused the write.
+  package var refusal: (code: String?, message: String?) = (nil, nil)
+  /// The record that it created or changed.
+  package var resultID: String?
+  /// The record's date after the write; of a deletion, the time by which it was deleted.
+  package var serverDate: String?
+  /// The record's values after the write, including fields that were read for other writes; nil if
+  /// they were not read, or another user wrote in between.
+  package var left: JSONObject?
   /// The field with the record's modification date; nil in what the ledger returns.
   package var modificationField: String?
+
+  /// Whether its sending was not recorded: a run that the ledger does not know may have sent it.
+  package var isPresumed: Bool { sinceMilliseconds != nil }
+
+  /// The values after the write of the fields that it sent; nil if they are unknown.
+  package var leftOfSent: JSONObject? {
+    guard let left else { return nil }
+    var own = JSONObject()
+    for name in payload.names { own[name] = left[name] }
+    return own.isEmpty ? nil : own
+  }
 
   /// The key of the record's date in `seen`; no field has this name.
   package static let dateKey = ".date"
@@ -57,31 +82,24 @@ package struct OperationRow {
   /// written since, in ms of the org's time.
   package static let writeMilliseconds: Int64 = 120_000
 
+  /// The purposes of a write.
+  package enum Purpose: String, Sendable {
+    /// It sends its edit.
+    case send
+    /// It undoes what its edit changed.
+    case undo
+  }
+
   /// A write that is planned.
   package init(
-    id: Int64 = 0, editID: Int64, action: SyncUpAction, sender: String, senderID: String? = nil,
-    sobject: String, recordID: String?, externalField: String? = nil, externalValue: String? = nil,
-    payload: JSONObject, expected: Settlement, level: Int = 0, attempt: Int64 = 0,
-    sentMilliseconds: Int64? = nil, seen: JSONValue? = nil, state: OperationState = .planned,
-    modificationField: String? = nil
+    editID: Int64, action: SyncUpAction, purpose: Purpose = .send, sender: String = "",
+    sobject: String, recordID: String?, payload: JSONObject = [:], expected: Settlement,
+    seen: JSONValue? = nil, modificationField: String? = nil
   ) {
-    self.id = id
-    self.editID = editID
-    self.action = action
-    self.sender = sender
-    self.senderID = senderID
-    self.sobject = sobject
-    self.recordID = recordID
-    self.externalField = externalField
-    self.externalValue = externalValue
-    self.payload = payload
+    (self.editID, self.action, self.purpose) = (editID, action, purpose)
+    (self.sender, self.sobject, self.recordID) = (sender, sobject, recordID)
+    (self.payload, self.seen, self.modificationField) = (payload, seen, modificationField)
     self.expected = expected
-    self.level = level
-    self.attempt = attempt
-    self.sentMilliseconds = sentMilliseconds
-    self.seen = seen
-    self.state = state
-    self.modificationField = modificationField
   }
 }
 
@@ -115,8 +133,9 @@ extension LedgerDatabase {
     try connection.run(
       """
       INSERT INTO operation (edit_id, run_id, action, sender, sobject, record_id,
-        external_field, external_value, payload, expected, level, sender_id, seen, state)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        external_field, external_value, payload, expected, level, sender_id, seen, state,
+        purpose)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, each: operations,
       values: { operation in
         [
@@ -125,7 +144,7 @@ extension LedgerDatabase {
           SQLiteValue(operation.externalField), SQLiteValue(operation.externalValue),
           .text(JSONValue.object(operation.payload).text), .text(Self.text(operation.expected)),
           .integer(Int64(operation.level)), .text(senderID), SQLiteValue(operation.seen?.text),
-          .text(OperationState.planned.rawValue),
+          .text(OperationState.planned.rawValue), .text(operation.purpose.rawValue),
         ]
       },
       after: { operation in
@@ -155,6 +174,18 @@ extension LedgerDatabase {
         try noteSent(operation, operation.payload)
       }
     }
+  }
+
+  /// Records that writes, if they are repeated, each have a request of their own, because theirs was
+  /// answered as too large.
+  package func separate(_ operations: [OperationRow]) throws {
+    try connection.run(
+      "UPDATE operation SET batch = 1 WHERE id IN (\(each: operations.map(\.id)))")
+  }
+
+  /// Whether a write, if it is repeated, has a request of its own.
+  package func isSeparated(_ operation: OperationRow) throws -> Bool {
+    try connection.integer("SELECT batch FROM operation WHERE id = \(operation.id)") == 1
   }
 
   /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
@@ -294,26 +325,36 @@ extension LedgerDatabase {
         coalesce(sender_id, (SELECT user_id FROM snapshot s WHERE s.username = sender)), seen, job_id, since_ms,
         (SELECT e.last_modified_ms > e.created_ms FROM edit e WHERE e.id = edit_id),
         (SELECT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms
+          WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose,
+        run_id, (SELECT n.now_ms FROM run n WHERE n.id = run_id), is_doubted, code, message,
+        result_id, server_date, left_values
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
       var operation = OperationRow(
-        id: row[0].integer ?? 0, editID: row[1].integer ?? 0,
-        action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update, sender: row[3].text ?? "",
-        senderID: row[13].text, sobject: row[4].text ?? "", recordID: row[5].text,
-        externalField: row[6].text,
-        externalValue: row[7].text,
+        editID: row[1].integer ?? 0, action: SyncUpAction(rawValue: row[2].text ?? "") ?? .update,
+        purpose: row[21].text.flatMap(OperationRow.Purpose.init(rawValue:)) ?? .send,
+        sender: row[3].text ?? "", sobject: row[4].text ?? "", recordID: row[5].text,
         payload: try parse(row[8].text, "an operation").object ?? [:],
         expected: settlement(try parse(row[9].text, "an operation")),
-        attempt: row[10].integer ?? 0, sentMilliseconds: row[11].integer,
-        seen: try row[14].text.map { try parse($0, "an operation") },
-        state: try OperationState(row[12].text, in: path))
+        seen: try row[14].text.map { try parse($0, "an operation") })
+      operation.id = row[0].integer ?? 0
+      (operation.externalField, operation.externalValue) = (row[6].text, row[7].text)
+      (operation.attempt, operation.sentMilliseconds) = (row[10].integer ?? 0, row[11].integer)
+      operation.state = try OperationState(row[12].text, in: path)
+      operation.senderID = row[13].text
       operation.job = row[15].text
       operation.sinceMilliseconds = row[16].integer
       operation.lastSentMilliseconds = row[20].integer
       operation.isRevised = row[17].integer == 1
       operation.otherSenders = [row[18].text, row[19].text].compactMap(\.self)
+      operation.run = (row[22].text ?? "", row[23].integer)
+      operation.isDoubted = row[24].integer == 1
+      operation.refusal = (row[25].text, row[26].text)
+      (operation.resultID, operation.serverDate) = (row[27].text, row[28].text)
+      if operation.state == .done {
+        operation.left = try parse(row[29].text, "an operation").object
+      }
       return operation
     }
   }
@@ -326,11 +367,6 @@ extension LedgerDatabase {
       WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = \(OperationState.done)
       """
     ).map { Int($0) }
-  }
-
-  /// The record that a write created or changed.
-  package func resultID(of operation: OperationRow) throws -> String? {
-    try connection.text("SELECT result_id FROM operation WHERE id = \(operation.id)")
   }
 
   /// Whether a create was sent for an edit of this record, which therefore existed before.

@@ -10,11 +10,7 @@ extension LedgerDatabase {
 
   /// Whether a write undid its edit's changes.
   package static func isUndo(_ write: String = "o") -> SQL {
-    "(json_extract(\(raw: write).expected, '$.verdict') IN (\(list: undoneVerdicts)))"
-  }
-
-  private static let undoneVerdicts = Verdict.allCases.filter(\.isUndone).map {
-    SQLiteValue.text($0.rawValue)
+    "(\(raw: write).purpose = \(OperationRow.Purpose.undo.rawValue))"
   }
 
   /// Whether the changes of an edit are to be undone.
@@ -27,13 +23,12 @@ extension LedgerDatabase {
 
   /// The edits for which a run changed the org, or found that the org had been changed.
   package func editsWritten(by run: String) throws -> [Int64] {
-    let written = Verdict.allCases.filter(\.isWritten).map { SQLiteValue.text($0.rawValue) }
-    return try connection.all(
+    try connection.all(
       """
       SELECT o.edit_id FROM operation o
       WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo())
       UNION SELECT x.edit_id FROM outcome x
-      WHERE x.run_id = \(run) AND x.verdict IN (\(list: written)) AND (x.verdict = \(Verdict.deleted)
+      WHERE x.run_id = \(run) AND x.verdict IN (\(list: Verdict.list(\.isWritten))) AND (x.verdict = \(Verdict.deleted)
         OR EXISTS (SELECT 1 FROM operation o
           WHERE o.edit_id = x.edit_id AND o.state = \(OperationState.done)))
       ORDER BY 1
@@ -58,7 +53,7 @@ extension LedgerDatabase {
       SELECT 1 FROM operation o
       WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo())
       UNION ALL SELECT 1 FROM outcome x WHERE x.run_id = \(run)
-        AND x.verdict IN (\(list: Self.undoneVerdicts), \(Verdict.notUndone)) LIMIT 1
+        AND x.verdict IN (\(list: Verdict.list(\.isUndone)), \(Verdict.notUndone)) LIMIT 1
       """) != nil
   }
 
@@ -290,7 +285,7 @@ extension LedgerDatabase {
       SELECT x.edit_id, n.number FROM outcome x JOIN run n ON n.id = x.run_id
       JOIN edit e ON e.id = x.edit_id
       WHERE e.id IN (\(ofRecord)) AND (e.operation IN ('delete', 'dropped')) = \(deletes)
-        AND x.verdict IN (\(list: Self.undoneVerdicts)) ORDER BY n.number DESC LIMIT 1
+        AND x.verdict IN (\(list: Verdict.list(\.isUndone))) ORDER BY n.number DESC LIMIT 1
       """)
     guard let undone, let last = undone[0].integer else { return nil }
     let earlier = try connection.all(
@@ -302,7 +297,7 @@ extension LedgerDatabase {
               AND w.return_id > e.return_id AND w.return_id < \(edit.returnID)
               AND r.lineage_id = e.lineage_id),
         EXISTS (SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
-          WHERE x.edit_id = e.id AND (x.verdict IN (\(list: Self.undoneVerdicts))
+          WHERE x.edit_id = e.id AND (x.verdict IN (\(list: Verdict.list(\.isUndone)))
             OR (\(deletes) AND n.number < \(undone[1].integer)))), e.element, e.pruned
       FROM edit e WHERE e.id IN (\(ofRecord)) AND e.id < \(edit.id)
         AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)

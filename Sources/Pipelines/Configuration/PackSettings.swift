@@ -29,6 +29,14 @@ package struct PackSettings: Sendable, Hashable {
     package var namespace = SignatureFile.namespace
   }
 
+  /// How deltas are made.
+  package struct Deltas: Sendable, Hashable {
+    /// The number of earlier generations from which deltas are made.
+    package var from = 3
+    /// The largest delta, as a share of the bundle.
+    package var atMost = Percentage(40)
+  }
+
   /// The archive format.
   package var format = BundleFormat.zip
   /// The compression level; nil for the format's default.
@@ -41,8 +49,10 @@ package struct PackSettings: Sendable, Hashable {
   package var seal: Seal?
   /// How manifests are signed; nil for no signatures.
   package var sign: Sign?
+  /// How deltas are made; nil for none.
+  package var deltas: Deltas?
 
-  static let keys = ["format", "level", "when", "expiresAfterDays", "seal", "sign"]
+  static let keys = ["format", "level", "when", "expiresAfterDays", "seal", "sign", "deltas"]
 
   init() {}
 
@@ -67,6 +77,13 @@ package struct PackSettings: Sendable, Hashable {
       }
     }
     sign = Self.sign(object, in: directory)
+    let deltaKeys = ["from", "atMost"]
+    if let node = object.object("deltas", known: deltaKeys, what: "the section deltas") {
+      var read = Deltas()
+      read.from = node.int("from", default: read.from, in: 1...100)
+      read.atMost = node.percentage("atMost", default: read.atMost)
+      deltas = read
+    }
   }
 
   private static func sign(_ object: ConfigurationObject, in directory: String) -> Sign? {
@@ -106,6 +123,10 @@ package struct PackSettings: Sendable, Hashable {
         }
       ),
       ("sign", sign.map { ["key": $0.key.json, "namespace": .string($0.namespace)] }),
+      (
+        "deltas",
+        deltas.map { ["from": JSONValue($0.from), "atMost": .string("\($0.atMost)")] }
+      ),
     ])
   }
 }

@@ -25,6 +25,7 @@ struct PipelineReader {
   }
 
   mutating func pipeline(_ whole: JSONNode) -> Pipeline? {
+    if reader.isOther(whole, than: .pipeline) { return nil }
     let node = withoutFormer(whole)
     guard let root = reader.object(node, known: Pipeline.keys, what: "a pipeline file") else {
       return nil

@@ -192,7 +192,7 @@ package struct PipelineDecisions: Sendable {
         throw DecisionRefusal.unknown(request.edit)
       }
       if let seen = request.seen {
-        guard found.subject.verdict == seen.verdict, found.detail.limit == seen.limit else {
+        guard found.subject.verdict == seen.verdict, found.detail.codes == seen.codes else {
           throw DecisionRefusal(request.edit, "a run has processed it since; look at it again")
         }
         found.detail.fields = seen.fields

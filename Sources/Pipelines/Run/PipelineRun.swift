@@ -147,6 +147,8 @@ package struct PipelineRun {
     _ data: DataDirectory, exclusive: Bool = true, note: String = ""
   ) throws -> FileLock {
     try LedgerCheck.checkRights(data)
+    // A shared lock is not enough for it.
+    if !exclusive { try data.convertLedger() }
     return try lock(data, exclusive: exclusive, note: note)
   }
 

@@ -43,25 +43,31 @@ struct BundleIndex {
         else { continue }
         let name = bundle.text
         let link = platform.rawValue + "." + bundle.ending
-        links.insert(link)
-        if Files.exists(SignatureFile.path(of: place + "/" + name)), pipeline.pack.sign != nil {
-          let signature = SignatureFile.path(of: link)
-          links.insert(signature)
-          try point(
-            signature, to: SignatureFile.path(of: "../\(generation)/\(name)"), in: directory.path)
+        let deltas = try DeltaName.list(in: place, to: bundle)
+        for (link, name) in deltas.map({ ($0.link, $0.text) }) + [(link, name)] {
+          links.insert(link)
+          if Files.exists(SignatureFile.path(of: place + "/" + name)), pipeline.pack.sign != nil {
+            let signature = SignatureFile.path(of: link)
+            links.insert(signature)
+            try point(
+              signature, to: SignatureFile.path(of: "../\(generation)/\(name)"),
+              in: directory.path)
+          }
+          try point(link, to: "../\(generation)/\(name)", in: directory.path)
         }
-        try point(link, to: "../\(generation)/\(name)", in: directory.path)
         let path = "users/\(id)/\(generation)/\(name)"
         let latest = "users/\(id)/\(Self.latest)/\(link)"
         let bytes = try Files.size(of: place + "/" + name)
         // If the bundle is newer than the list, it is a different bundle of the same name, written
         // after the ledger was lost.
         if let entry = known[path], entry["bytes"]?.int == bytes, entry["latest"]?.string == latest,
+          entry["deltas"]?.array?.count ?? 0 == deltas.count,
           try Files.modificationTime(of: place + "/" + name) < written
         {
           entries.append(entry)
         } else {
-          entries.append(try entry(of: path, link: latest, platform: platform, bytes: bytes))
+          entries.append(
+            try entry(of: path, link: latest, bundle, bytes: bytes, deltas: deltas))
         }
       }
       try removeLinks(but: links, in: directory.path)
@@ -95,11 +101,12 @@ struct BundleIndex {
   }
 
   private func entry(
-    of path: String, link latest: String, platform: Platform, bytes: Int64
+    of path: String, link latest: String, _ bundle: BundleName, bytes: Int64,
+    deltas: [DeltaName]
   ) throws -> JSONValue {
     let manifest = try BundleReader.inspect(data.path + "/" + path)
     var entry: JSONObject = [
-      "user": .string(manifest.user), "platform": .string(platform.rawValue),
+      "user": .string(manifest.user), "platform": .string(bundle.platform.rawValue),
       "generation": JSONValue(manifest.generation), "path": .string(path),
       "latest": .string(latest), "bytes": JSONValue(bytes),
       "sha256": .string(try Digest.sha256Hex(file: data.path + "/" + path)),
@@ -107,6 +114,18 @@ struct BundleIndex {
     ]
     entry["usernameDigest"] = manifest.usernameDigest.map(JSONValue.string)
     entry["expires"] = manifest.expires.map { .string(Dates.utc($0)) }
+    if !deltas.isEmpty {
+      entry["deltas"] = .array(
+        try deltas.map { delta -> JSONValue in
+          let file = (Files.parent(of: path) ?? "") + "/" + delta.text
+          return [
+            "from": JSONValue(delta.from), "path": .string(file),
+            "latest": .string((Files.parent(of: latest) ?? "") + "/" + delta.link),
+            "bytes": JSONValue(try Files.size(of: data.path + "/" + file)),
+            "sha256": .string(try Digest.sha256Hex(file: data.path + "/" + file)),
+          ]
+        })
+    }
     return .object(entry)
   }
 
@@ -135,6 +154,11 @@ struct BundleIndex {
 
   /// Whether a name is that of a link of any pipeline.
   private static func isLinkName(_ name: String) -> Bool {
+    let signed = name.hasSuffix(SignatureFile.ending) ? SignatureFile.ending.count : 0
+    return DeltaName.isLink(name.dropLast(signed)) || isBundleLink(name)
+  }
+
+  private static func isBundleLink(_ name: String) -> Bool {
     Platform.allCases.contains { platform in
       BundleFormat.allCases.contains { format in
         let link = "\(platform.rawValue).\(format.rawValue)"

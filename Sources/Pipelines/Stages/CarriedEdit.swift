@@ -173,15 +173,8 @@ package struct CarriedEdits {
       one.edit.operation != .synced, one.edit.operation != .dropped,
       one.edit.creation?.isTwice != true, !one.edit.isToBeUndone
     else { return false }
-    switch verdict {
-    case .conflict, .deviceConflict, .deletedOnServer, .mergedOnServer, .notVisible, .blocked,
-      .exceedsUserAccess, .notConfigured, .failed, .notAttempted:
-      return true
-    case .unconfirmed: return one.wasCarried
-    case .duplicateCreated, .created, .updated, .deleted, .unchanged, .alreadyInOrg,
-      .notInFieldList, .superseded, .discarded, .undone, .partlyUndone, .notUndone:
-      return false
-    }
+    return !verdict.isSettled && verdict != .duplicateCreated
+      && (verdict != .unconfirmed || one.wasCarried)
   }
 
   private func carried(_ one: CarryFacts, _ makers: [String: Makers]) throws -> CarriedEdit? {

@@ -149,8 +149,8 @@ struct PackStage {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     if !existing.isEmpty { renew(&manifest) }
     let number = (existing.last?.number ?? 0) + 1
-    let path =
-      directory + "/" + BundleName(platform, number: number, run.pipeline.pack.format).text
+    let bundle = BundleName(platform, number: number, run.pipeline.pack.format)
+    let path = directory + "/" + bundle.text
     var stores = directory + "/" + platform.rawValue
     var globalStores = global.map {
       run.data.generation($0.generation, of: SnapshotID.global) + "/" + platform.rawValue
@@ -168,10 +168,14 @@ struct PackStage {
     // a bundle that was signed before the ledger was lost.
     try Files.remove(SignatureFile.path(of: path))
     try run.signer?.sign(manifest.bytes, of: path)
+    let deltas = BundleDeltas(
+      run: run, snapshot: record.snapshot, bundle: bundle, manifest: manifest,
+      sealing: wanted.sealing)
     try BundleWriter.pack(
       manifest, storeDirectory: stores, globalDirectory: globalStores, to: path,
       format: run.pipeline.pack.format,
-      level: run.pipeline.pack.level, modified: manifest.created)
+      level: run.pipeline.pack.level, modified: manifest.created,
+      beforeNaming: { try deltas.write(bundleBytes: $0) })
     run.summary.bundles.append(path)
     run.report(
       .bundleWritten(
@@ -179,7 +183,8 @@ struct PackStage {
         bytes: Int(try Files.size(of: path))))
   }
 
-  /// Signs the newest bundle of a generation, if its signature is missing or has another key.
+  /// Signs the newest bundle of a generation and the deltas to it, if a signature is missing or has
+  /// another key.
   private func signNewest(of record: GenerationRecord, _ platform: Platform) throws {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     guard let signer = run.signer, let newest = try BundleName.list(in: directory, platform).last
@@ -187,6 +192,11 @@ struct PackStage {
     let path = directory + "/" + newest.text
     let manifest = try BundleReader.manifestBytes(path)
     if !signer.hasSigned(manifest, of: path) { try signer.sign(manifest, of: path) }
+    for delta in try DeltaName.list(in: directory, to: newest) {
+      let path = directory + "/" + delta.text
+      let description = try DeltaReader.descriptionBytes(path)
+      if !signer.hasSigned(description, of: path) { try signer.sign(description, of: path) }
+    }
   }
 
   private func manifest(

@@ -77,23 +77,28 @@ extension LedgerDatabase {
   /// is decided against the org, not against what was sent after it. Nor is its prior write if an
   /// operator decides about an update that was left as a conflict and arrived late.
   package func ownWrite(of edit: OpenEdit, recordID: String) throws -> MergeBaseRule.OwnWrite? {
-    let rows = try connection.all(
-      """
-      SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, o.server_date, o.left_values,
-        o.payload, (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
-          AND d.state = 'done' ORDER BY d.id DESC LIMIT 1), e.element,
-        \(Self.isUndo()), o.is_doubted, o.expected, o.seen
-      FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND o.action <> 'delete' ORDER BY o.id
-      """)
+    let writes = try self.writes(to: recordID)
     let named = try edit.creation.flatMap { try self.named(before: edit, creation: $0.id) }
-    if rows.isEmpty { return named }
+    if writes.isEmpty { return named }
+    let edits = Set(writes.map(\.editID))
     let past = try ancestry(ofEdit: edit.id)
-    let own = try written(Set(rows.compactMap { $0[3].integer }), before: edit, past)
+    let own = try written(edits, before: edit, past)
     let isLeft = edit.operation == .update && edit.decision?.verdict == .conflict
+    var rows: [Int64: [SQLiteValue]] = [:]
+    for row in try connection.all(
+      """
+      SELECT e.store, e.soup, e.entry_id, e.id, e.creation_id, e.element,
+        (SELECT d.detail FROM decision d WHERE d.edit_id = e.id AND d.kind = 'set'
+          AND d.state = 'done' ORDER BY d.id DESC LIMIT 1)
+      FROM edit e WHERE e.id IN (\(each: edits.sorted()))
+      """)
+    {
+      rows[row[3].integer ?? 0] = row
+    }
     var story = OwnWriteStory(named)
-    for row in rows {
-      let id = row[3].integer ?? 0
+    for write in writes {
+      guard let row = rows[write.editID] else { continue }
+      let id = write.editID
       let isSameRow =
         rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
         // In the stores of earlier bundles, the record's row may have had another number.
@@ -101,15 +106,9 @@ extension LedgerDatabase {
       guard own.contains(id), !isSameRow || id <= edit.id, id != edit.id || !isLeft else {
         continue
       }
-      let write = OwnWriteStory.Write(
-        edit: id, date: row[5].text, left: try parse(row[6].text, "a write").object,
-        sent: try parse(row[7].text, "a write").object ?? [:],
-        former: try parse(row[13].text, "a write").object ?? [:],
-        entered: try parse(row[8].text, "a decision")["values"]?.object ?? [:],
-        element: (try? JSONValue(parsing: row[9].blob ?? []))?.object,
-        isUndo: row[10].integer == 1, isDoubted: row[11].integer == 1,
-        detail: OutcomeDetail(json: try parse(row[12].text, "a write")["detail"] ?? .null))
-      story.add(write, isSameRow: isSameRow)
+      story.add(
+        write, entered: try parse(row[6].text, "a decision")["values"]?.object ?? [:],
+        element: (try? JSONValue(parsing: row[5].blob ?? []))?.object, isSameRow: isSameRow)
     }
     return story.write(isOfDevicesOwn: edit.modificationDate == nil)
   }

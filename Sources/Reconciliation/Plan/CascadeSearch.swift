@@ -68,14 +68,14 @@ struct CascadeSearch {
           uniqueKeysWithValues: parents.onDevice.map { ($0, $0) })
       }
     }
-    try await read(from: zip(concerned, direct).map { ($1, $0.lineage) }, besides: deleted)
+    try await read(from: zip(concerned, direct).map { ($1, $0.lineage) })
     var found: [(CascadeWriter, RecordsAbove)] = []
     for (writer, parents) in zip(concerned, direct) {
       var above = RecordsAbove(
         inOrg: try await current(closure(parents.inOrg)),
         onDevice: try await current(closure(parents.onDevice, of: writer.lineage)))
       if deleted.isDisjoint(with: above.inOrg + above.onDevice) { continue }
-      try await addIssued(writer, &above, besides: deleted)
+      try await addIssued(writer, &above)
       found.append((writer, above))
     }
     return found
@@ -83,7 +83,7 @@ struct CascadeSearch {
 
   /// Adds what the device was issued above a record, if that is known.
   private nonisolated(nonsending) mutating func addIssued(
-    _ writer: CascadeWriter, _ above: inout RecordsAbove, besides deleted: Set<String>
+    _ writer: CascadeWriter, _ above: inout RecordsAbove
   ) async throws {
     guard let id = writer.recordID, let edit = try state.openEdit(id: writer.edit)?.edit,
       let base = edit.base
@@ -99,18 +99,19 @@ struct CascadeSearch {
       if let parent { issued.insert(parent) }
       if parent != inOrg[field], !Self.moves(edit, writer, field) { above.unmoved.insert(field) }
     }
-    try await read(from: [(Direct(inOrg: issued, onDevice: []), writer.lineage)], besides: deleted)
+    try await read(from: [(Direct(inOrg: issued, onDevice: []), writer.lineage)])
     above.issued = try await current(closure(issued))
   }
 
-  /// Reads the records above some records, up to those to be deleted.
+  /// Reads all records above some records, also above those to be deleted: two of them may be above
+  /// each other.
   private nonisolated(nonsending) mutating func read(
-    from direct: [(parents: Direct, lineage: Int64)], besides deleted: Set<String>
+    from direct: [(parents: Direct, lineage: Int64)]
   ) async throws {
     for _ in 0..<Self.levels {
       let reached = Set(
         direct.flatMap { closure($0.parents.inOrg) + closure($0.parents.onDevice, of: $0.lineage) })
-      let unknown = reached.subtracting(asked).subtracting(deleted)
+      let unknown = reached.subtracting(asked)
       let groups = Dictionary(grouping: unknown) { between[String($0.prefix(3))] ?? "" }
       if groups.keys.allSatisfy(\.isEmpty) { break }
       for (sobject, ids) in groups where !sobject.isEmpty { try await read(sobject, Set(ids)) }

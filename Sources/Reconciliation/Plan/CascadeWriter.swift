@@ -60,13 +60,12 @@ extension LedgerDatabase {
 
   /// The deletions that open edits waited for and that were applied since, by edit.
   func mastersGone() throws -> [Int64: [Int64]] {
-    let waiting = Verdict.allCases.filter(\.isWaiting).map { SQLiteValue.text($0.rawValue) }
     let rows = try connection.all(
       """
       SELECT DISTINCT e.id, d.id FROM edit e JOIN outcome x ON x.edit_id = e.id,
         json_each(x.detail, '$.otherEdits') o JOIN edit d ON d.id = o.value
       WHERE e.state <> 'closed' AND e.operation IN ('create', 'update')
-        AND x.verdict IN (\(list: waiting)) AND d.operation IN ('delete', 'dropped')
+        AND x.verdict IN (\(list: Verdict.list(\.isWaiting))) AND d.operation IN ('delete', 'dropped')
         AND d.verdict = \(Verdict.deleted) AND d.record_id IS NOT e.record_id
         AND (d.creation_id IS NULL OR d.creation_id IS NOT e.creation_id) ORDER BY e.id, d.id
       """)

@@ -47,8 +47,8 @@ struct Delegation {
     try learn(candidates)
     var admitted: [SnapshotPlanner.Candidate] = []
     for candidate in candidates {
-      if let limit = try limit(of: candidate), !limit.isLifted(for: candidate.edit) {
-        plan.settled.append((candidate.edit, limit.settlement(of: candidate.edit)))
+      if let found = try restriction(of: candidate), !found.isLifted(for: candidate.edit) {
+        plan.settled.append((candidate.edit, found.settlement(of: candidate.edit)))
       } else {
         admitted.append(candidate)
       }
@@ -56,14 +56,15 @@ struct Delegation {
     return admitted
   }
 
-  private func limit(of candidate: SnapshotPlanner.Candidate) throws -> PermissionRule.Limit? {
+  private func restriction(
+    of candidate: SnapshotPlanner.Candidate
+  ) throws -> PermissionRule.Restriction? {
     guard candidate.operation != .dropLocally, candidate.operation != .none else { return nil }
     let isNew = candidate.operation == .create
-    return PermissionRule.refusal(
+    return PermissionRule.restriction(
       of: PermissionRule.Subject(
         sobject: candidate.sobject, types: rules[candidate.sync].types, isNew: isNew,
-        isGiven: try isNew || isGiven(candidate.edit))
-    ).map { PermissionRule.Limit(words: $0) }
+        isGiven: try isNew || isGiven(candidate.edit)))
   }
 
   /// Whether the edit's record was issued to the user or created by the user's edit.
@@ -129,21 +130,15 @@ struct Delegation {
       guard case .found(let record)? = keyed[candidate.edit.id] else { return false }
       let id = UnacknowledgedCreates.id(of: record)
       if let id, try isGiven(id, candidate.edit) { return false }
-      let limit = Self.foreignKey(id)
-      if limit.isLifted(for: candidate.edit) { return false }
-      var settlement = limit.settlement(of: candidate.edit)
+      let found = PermissionRule.Restriction(.externalID, recordID: id)
+      if found.isLifted(for: candidate.edit) { return false }
+      var settlement = found.settlement(of: candidate.edit)
       // An operator who allows it sees what it overwrites.
       settlement.detail.fields = UpsertRule.differences(
         candidate.element, candidate.listed, server: record, base: nil)
       plan.settled.append((candidate.edit, settlement))
       return true
     }
-  }
-
-  private static func foreignKey(_ recordID: String?) -> PermissionRule.Limit {
-    PermissionRule.Limit(
-      words: "its external ID is that of a record that was not issued to the user",
-      recordID: recordID)
   }
 
   private func isGiven(_ id: String, _ edit: OpenEdit) throws -> Bool {
@@ -159,16 +154,17 @@ struct Delegation {
     _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
   ) async throws {
     guard let send = plan.sends.last, send.edit.id == candidate.edit.id else { return }
-    let limits =
-      try await limits(ofReferences: send, candidate) + (try await limits(ofUpsert: send))
-    guard let limit = limits.first(where: { !$0.isLifted(for: send.edit) }) else { return }
+    let found =
+      try await restrictions(ofReferences: send, candidate)
+      + (try await restrictions(ofUpsert: send))
+    guard let first = found.first(where: { !$0.isLifted(for: send.edit) }) else { return }
     plan.sends.removeLast()
-    plan.settled.append((send.edit, limit.settlement(of: send.edit)))
+    plan.settled.append((send.edit, first.settlement(of: send.edit)))
   }
 
-  private nonisolated(nonsending) mutating func limits(
+  private nonisolated(nonsending) mutating func restrictions(
     ofReferences send: PlannedSend, _ candidate: SnapshotPlanner.Candidate
-  ) async throws -> [PermissionRule.Limit] {
+  ) async throws -> [PermissionRule.Restriction] {
     var server = JSONObject()
     if case .alive(_, let fields) = candidate.server { server = fields }
     let references = PermissionRule.references(
@@ -182,28 +178,30 @@ struct Delegation {
     for id in asked.anywhere where try state.hasMade(id, snapshotID: snapshotID) {
       made.insert(id)
     }
-    return PermissionRule.limits(of: references) {
+    return PermissionRule.restrictions(of: references) {
       made.contains($0) || issued.anywhere.contains($0)
     }
   }
 
   /// Whether an upsert would change a record that the user may not change.
-  private nonisolated(nonsending) mutating func limits(
+  private nonisolated(nonsending) mutating func restrictions(
     ofUpsert send: PlannedSend
-  ) async throws -> [PermissionRule.Limit] {
+  ) async throws -> [PermissionRule.Restriction] {
     // The record found under the external id was checked before.
     guard send.action == .upsert, send.seen == nil, let field = send.externalField,
       let value = send.externalValue
     else { return [] }
-    var limits: [PermissionRule.Limit] = []
+    var found: [PermissionRule.Restriction] = []
     for id in try await recordIDs(send.sobject, field, value) {
       var asked = IssuedIDs()
       asked.inSoup[send.edit.soup] = [id]
       let isGlobal = send.edit.soup.store.scope == .global
       try isGlobal ? add(IssuedIDs(), asked) : add(asked, IssuedIDs())
-      if try !isGiven(id, send.edit) { limits.append(Self.foreignKey(id)) }
+      if try !isGiven(id, send.edit) {
+        found.append(PermissionRule.Restriction(.externalID, recordID: id))
+      }
     }
-    return limits
+    return found
   }
 
   private nonisolated(nonsending) func recordIDs(

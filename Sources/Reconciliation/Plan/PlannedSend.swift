@@ -5,32 +5,19 @@ import MobileSync
 import Salesforce
 import System
 
-/// An edit to be sent.
+/// An edit to be sent, with its write.
+@dynamicMemberLookup
 package struct PlannedSend {
   @Shared var edit: OpenEdit
   /// The device that made it, as the lineage of the first edit in its history.
   var device: Int64 = 0
   /// The index of its sync up in the pipeline; requests are sent in this order.
   var sync: Int
-  /// The field whose date `condition` has.
-  var modificationField: String
-  var sobject: String
-  package var action: SyncUpAction
-  /// The outcome in case of success.
-  @Shared var expected: Settlement
+  @Shared var operation: OperationRow
   /// The date that the org's record must still have.
   var condition: String?
   /// Whether the update, or the upsert of an existing record, itself has its condition.
   var isStrict = false
-  var payload: JSONObject
-  /// Whether the payload has IDs of records created in the meantime, which the plan does not have.
-  var isCompleted = false
-  var recordID: String?
-  var externalField: String?
-  var externalValue: String?
-  /// The record as read: for an upsert, the record with the external ID, or null if there is none;
-  /// for an update, the fields that are sent.
-  var seen: JSONValue?
   /// Records whose IDs the payload needs.
   var needs: Set<NewRecord> = []
   /// Those records, by the fields for their IDs.
@@ -46,16 +33,19 @@ package struct PlannedSend {
   var followers: [PlannedSend] = []
   /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
   var isAlone = false
-  var level = 0
-  var operationID: Int64 = 0
+  /// Whether it is sent in a request of its own.
+  package var goesAlone = false
 
-  func operation(sender: String) -> OperationRow {
-    var operation = OperationRow(
-      id: operationID, editID: edit.id, action: action, sender: sender, sobject: sobject,
-      recordID: recordID, externalField: externalField, externalValue: externalValue,
-      payload: payload, expected: expected, level: level, seen: seen,
-      modificationField: modificationField)
-    operation.isCompleted = isCompleted
+  /// A member of its write.
+  package subscript<Value>(dynamicMember path: WritableKeyPath<OperationRow, Value>) -> Value {
+    get { operation[keyPath: path] }
+    _modify { yield &operation[keyPath: path] }
+  }
+
+  /// Its write, sent by a user.
+  func operation(by identity: Session.Identity) -> OperationRow {
+    var operation = operation
+    operation.sender = identity.username
     return operation
   }
 
@@ -66,7 +56,7 @@ package struct PlannedSend {
   /// The settlement if it is not sent: it lists the values that would have been sent, with the
   /// reason.
   func left(_ verdict: Verdict, because words: String) -> Settlement {
-    var detail = expected.detail
+    var detail = operation.expected.detail
     detail.message = words
     return Settlement(verdict, detail)
   }
@@ -102,18 +92,20 @@ package struct PlannedSend {
   /// The record that is changed: for an upsert, the one that was read with its external ID; nil for
   /// a new one.
   var targetID: String? {
-    recordID ?? seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    operation.recordID ?? operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
   }
 
   /// The object and field of an upsert; nil for other actions.
-  var upsertKey: String? { action == .upsert ? externalField.map(key) : nil }
+  var upsertKey: String? { action == .upsert ? operation.externalField.map(key) : nil }
 
   /// The targets of the write: its record, and the external IDs in the fields of `keys` that it
   /// sets or uses.
   func targets(_ keys: Set<String>) -> [String] {
     let record = targetID
-    var values = payload
-    if let externalField { values[externalField] = externalValue.map(JSONValue.string) }
+    var values = operation.payload
+    if let field = operation.externalField {
+      values[field] = operation.externalValue.map(JSONValue.string)
+    }
     return [record.map { $0.recordID18 ?? $0 }].compactMap(\.self)
       + values.compactMap { name, value in
         guard keys.contains(key(name)), let text = SnapshotPlanner.text(value) else { return nil }
@@ -121,14 +113,16 @@ package struct PlannedSend {
       }
   }
 
-  private func key(_ field: String) -> String { "\(sobject) \(field)".lowercased() }
+  private func key(_ field: String) -> String { "\(operation.sobject) \(field)".lowercased() }
 
   /// The references of an update that the org's record already has, so that sending them changes
   /// nothing.
   var heldReferences: [String] {
-    guard action == .update, !edit.isToBeUndone, let seen = seen?.object else { return [] }
-    return payload.names.filter { name in
-      guard let id = payload[name]?.string?.recordID18 else { return false }
+    guard action == .update, !edit.isToBeUndone, let seen = operation.seen?.object else {
+      return []
+    }
+    return operation.payload.names.filter { name in
+      guard let id = operation.payload[name]?.string?.recordID18 else { return false }
       return seen[name]?.string?.recordID18 == id
     }
   }
@@ -143,12 +137,14 @@ package struct PlannedSend {
   /// Leaves out the unchanged references.
   mutating func leaveOutHeldReferences() {
     let held = heldReferences
-    guard !held.isEmpty, held.count < payload.count, var former = seen?.object else { return }
+    guard !held.isEmpty, held.count < operation.payload.count,
+      var former = operation.seen?.object
+    else { return }
     for name in held {
-      payload[name] = nil
+      operation.payload[name] = nil
       former[name] = nil
     }
-    seen = .object(former)
+    operation.seen = .object(former)
   }
 
   /// The position in a tree of a parent and its children.
@@ -165,7 +161,8 @@ package struct PlannedSend {
 }
 
 extension PlannedSend: SyncUpChange {
-  package var objectType: String { sobject }
+  package var action: SyncUpAction { operation.action }
+  package var objectType: String { operation.sobject }
   package var isConditional: Bool {
     guard isStrict, condition != nil else { return false }
     // The children of a tree refer to the ID in the answer, which an update does not have.
@@ -173,9 +170,9 @@ extension PlannedSend: SyncUpChange {
   }
 
   package var write: SyncUpWrite {
-    var fields = payload
-    var write = SyncUpWrite(action, sobject, recordID: recordID)
-    if let field = externalField, let value = externalValue {
+    var fields = operation.payload
+    var write = SyncUpWrite(action, operation.sobject, recordID: operation.recordID)
+    if let field = operation.externalField, let value = operation.externalValue {
       if action == .upsert {
         write.externalKey = .init(
           field: field, text: value, json: JSONValue.string(value).bytes)

@@ -1,5 +1,7 @@
 import JSON
 import Ledger
+import MobileSync
+import SQLite
 import Salesforce
 
 extension LedgerDatabase {
@@ -45,6 +47,21 @@ extension LedgerDatabase {
     detail.recordID = edit.recordID
     if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
     return Settlement(.discarded, detail)
+  }
+
+  /// Whether an operator approved a deletion over another edit of its record, or below it.
+  ///
+  /// The deletion would destroy the other edit's change. So its approval is valid for the edits
+  /// that it was reported with, and conflicts with one that arrived since.
+  func isApproved(_ deletion: OpenEdit, over other: Int64) throws -> Bool {
+    guard deletion.syncOperation == .delete, deletion.decision?.isApproval == true else {
+      return false
+    }
+    return try connection.integer(
+      """
+      SELECT 1 FROM outcome x, json_each(x.detail, '$.otherEdits') o
+      WHERE x.edit_id = \(deletion.id) AND x.verdict = \(Verdict.deviceConflict) AND o.value = \(other)
+      """) != nil
   }
 }
 

@@ -28,6 +28,7 @@ extension SnapshotPlanner {
       opponents.append(other)
     }
     opponents += try contradictions(edit)
+    opponents = try opponents.filter { try !state.isApproved(edit, over: $0) }
     guard !opponents.isEmpty else { return nil }
     let comparison = try editedFields(of: edit)
     if !written.contains(edit.id), changesNothing(edit, comparison) { return nil }

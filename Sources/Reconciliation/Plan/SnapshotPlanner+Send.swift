@@ -14,10 +14,12 @@ extension SnapshotPlanner {
     let rule = rules[candidate.sync]
     var send = PlannedSend(
       edit: edit, sync: candidate.sync,
-      modificationField: rule.target.modificationDateFieldName, sobject: candidate.sobject,
-      action: action, expected: naming(candidate, expected), condition: condition,
-      isStrict: options.conditionalUpdates, payload: [:],
-      recordID: action == .create || action == .upsert ? nil : edit.recordID)
+      operation: OperationRow(
+        editID: edit.id, action: action, sobject: candidate.sobject,
+        recordID: action == .create || action == .upsert ? nil : edit.recordID,
+        expected: naming(candidate, expected),
+        modificationField: rule.target.modificationDateFieldName),
+      condition: condition, isStrict: options.conditionalUpdates)
     send.isAlone = candidate.isAlone
     if action == .create, let old = edit.recordID {
       send.expected.detail.recordID = nil

@@ -79,9 +79,12 @@ extension SnapshotPlanner {
   ) -> PlannedSend {
     var send = PlannedSend(
       edit: one.edit, sync: one.sync,
-      modificationField: rule.target.modificationDateFieldName, sobject: one.change.sobject,
-      action: action, expected: expected, condition: date, isStrict: true, payload: payload,
-      recordID: one.change.recordID, seen: .object(Self.dated(one.change.left, date)))
+      operation: OperationRow(
+        editID: one.edit.id, action: action, purpose: .undo, sobject: one.change.sobject,
+        recordID: one.change.recordID, payload: payload, expected: expected,
+        seen: .object(Self.dated(one.change.left, date)),
+        modificationField: rule.target.modificationDateFieldName),
+      condition: date, isStrict: true)
     send.parents = one.parents
     return send
   }

@@ -166,7 +166,9 @@ struct SnapshotPlanner {
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
     }
-    return edit.decision.map(isAboveDeviceConflict) == true ? nil : try deviceConflict(edit)
+    let isDecided = edit.decision.map(isAboveDeviceConflict) == true
+    if isDecided, edit.syncOperation != .delete || edit.decision?.isApproval != true { return nil }
+    return try deviceConflict(edit)
   }
 
   /// The fields that a device edited, as far as that is known without the org.

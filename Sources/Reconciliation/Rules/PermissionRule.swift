@@ -29,12 +29,11 @@ package enum PermissionRule {
   }
 
   /// Why the record may not be written; nil if it may be.
-  package static func refusal(of subject: Subject) -> String? {
+  package static func restriction(of subject: Subject) -> Restriction? {
     guard subject.types.contains(subject.sobject.lowercased()) else {
-      return "none of the app's syncs for it names the object type \(subject.sobject)"
+      return Restriction(.objectType, subject.sobject)
     }
-    if subject.isNew || subject.isGiven { return nil }
-    return "the user was not issued the record in the soup where the device edited it"
+    return subject.isNew || subject.isGiven ? nil : Restriction(.record)
   }
 
   /// A field of a write that may have another record's ID.
@@ -76,41 +75,59 @@ package enum PermissionRule {
     }
   }
 
-  /// Why something may not be written; an operator can lift the limit for one edit.
-  package struct Limit: Sendable, Hashable {
-    var words: String
-    /// The record that the limit is about, in addition to the edit's own.
-    var recordID: String?
+  /// Why something may not be written; an operator can lift the restriction for one edit.
+  package struct Restriction: Sendable, Hashable {
+    /// The restrictions, by the code that the ledger has.
+    enum Code: String {
+      case objectType, record, externalID, reference, indirectReference
+    }
 
-    /// The verdict that reports the limit.
-    func settlement(of edit: OpenEdit) -> Settlement {
-      var detail = OutcomeDetail.because(words)
-      detail.recordID = edit.recordID
-      detail.otherID = recordID
+    let code: Code
+    /// The object type or the field.
+    let name: String
+    /// The record that the restriction is about, in addition to the edit's own; of an indirect
+    /// reference, its value.
+    let recordID: String?
+
+    init(_ code: Code, _ name: String = "", recordID: String? = nil) {
+      (self.code, self.name, self.recordID) = (code, name, recordID)
+    }
+
+    /// The code with its subject, as in `decision.restriction`.
+    private var text: String { [code.rawValue, name, recordID ?? ""].joined(separator: " ") }
+
+    private var message: String {
+      switch code {
+      case .objectType: "none of the app's syncs for it names the object type \(name)"
+      case .record: "the user was not issued the record in the soup where the device edited it"
+      case .externalID: "its external ID is that of a record that was not issued to the user"
+      case .reference: "\(name) refers to a record that was not issued to the user"
+      case .indirectReference: "\(name) refers to a record by something other than its ID"
+      }
+    }
+
+    /// The verdict that reports the restriction.
+    package func settlement(of edit: OpenEdit) -> Settlement {
+      var detail = OutcomeDetail.because(message)
+      (detail.recordID, detail.otherID) = (edit.recordID, recordID)
+      detail.restriction = text
       return Settlement(.exceedsUserAccess, detail)
     }
 
-    /// Whether an operator has lifted the limit for an edit.
-    func isLifted(for edit: OpenEdit) -> Bool {
-      edit.lifted.contains(settlement(of: edit).detail.limit)
-    }
+    /// Whether an operator has lifted the restriction for an edit.
+    func isLifted(for edit: OpenEdit) -> Bool { edit.lifted.contains(text) }
   }
 
   /// The reasons why a write may not have its references; empty if it may.
-  package static func limits(
+  package static func restrictions(
     of references: [Reference], mayRefer: (_ id: String) -> Bool
-  ) -> [Limit] {
+  ) -> [Restriction] {
     references.compactMap { reference in
       if reference.isIndirect, !reference.former.contains(reference.value) {
-        // The message names the record.
-        return Limit(
-          words: "\(reference.field) refers to a record by something other than its ID",
-          recordID: reference.value.text)
+        return Restriction(.indirectReference, reference.field, recordID: reference.value.text)
       }
       guard let id = reference.newID, !mayRefer(id) else { return nil }
-      return Limit(
-        words: "\(reference.field) refers to a record that was not issued to the user",
-        recordID: id)
+      return Restriction(.reference, reference.field, recordID: id)
     }
   }
 }

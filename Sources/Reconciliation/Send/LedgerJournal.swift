@@ -22,6 +22,7 @@ package final class LedgerJournal: SyncUpJournal {
   private(set) var refusal: OrgError?
   /// The IDs of the parents that this snapshot's trees have created, by tree key.
   private var parentIDs: [String: String] = [:]
+  package var mostChanges = Int.max
   /// The edits that the org refused because a record that they refer to is deleted.
   private var bereft: [(send: PlannedSend, refusal: RowRefusal)] = []
 
@@ -87,7 +88,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
-    try state.move(send.operation(sender: ""), to: .dropped)
+    try state.move(send.operation, to: .dropped)
     try reconciler.settle([(send.edit, send.blocked(by: name))])
     return nil
   }
@@ -112,7 +113,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   private static func dates(of group: [PlannedSend]) -> [String] {
-    ["Id"] + Set(group.map(\.modificationField)).sorted()
+    ["Id"] + Set(group.compactMap(\.modificationField)).sorted()
   }
 
   /// Reads dates again right before deletes and jobs under LEAVE_IF_CHANGED.
@@ -134,10 +135,11 @@ package final class LedgerJournal: SyncUpJournal {
     where send.edit.isToBeUndone || send.action != .delete
       || !reconciler.redone.contains(send.edit.id)
     {
-      if row[send.modificationField]?.string != send.condition { moved.insert(send.edit.id) }
+      let date = send.modificationField.flatMap { row[$0]?.string }
+      if date != send.condition { moved.insert(send.edit.id) }
     }
     for send in batch where moved.contains(send.edit.id) {
-      try state.move(send.operation(sender: ""), to: .dropped)
+      try state.move(send.operation, to: .dropped)
       if !reconciler.redone.insert(send.edit.id).inserted, send.action != .delete {
         try settle(send, Settlement(.conflict, send.detailOfFailure))
       }
@@ -179,7 +181,7 @@ package final class LedgerJournal: SyncUpJournal {
     if error.isAboutTheUser { throw error }
     try await reconciler.checkAlone(error, access)
     for send in group {
-      try state.move(send.operation(sender: ""), to: .dropped)
+      try state.move(send.operation, to: .dropped)
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (error.code, error.message)
       try settle(send, Settlement(error.isAboutTheObject ? .failed : .notAttempted, detail))
@@ -206,7 +208,7 @@ package final class LedgerJournal: SyncUpJournal {
       }
     }
     for send in batch where moved.contains(send.edit.id) {
-      try state.move(send.operation(sender: ""), to: .dropped)
+      try state.move(send.operation, to: .dropped)
     }
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
@@ -215,7 +217,7 @@ package final class LedgerJournal: SyncUpJournal {
     let identity = access.session.identity
     let now = access.session.serverDate ?? run.now
     let operations = batch.map { send in
-      var operation = send.operation(sender: identity.username)
+      var operation = send.operation
       operation.senderID = identity.userID
       operation.sentMilliseconds = now
       operation.job = job
@@ -231,6 +233,11 @@ package final class LedgerJournal: SyncUpJournal {
     try state.connection.transaction {
       for operation in intention { try state.finish(operation, .again) }
     }
+  }
+
+  package func separate(_ intention: [OperationRow]) throws -> [OperationRow]? {
+    try state.separate(intention)
+    return intention
   }
 
   // MARK: answers
@@ -460,7 +467,7 @@ extension PlannedSend {
   ///
   /// For an undo, the org still has the values that were sent, not those to be restored.
   fileprivate var detailOfFailure: OutcomeDetail {
-    var detail = expected.detail
+    var detail = operation.expected.detail
     if edit.isToBeUndone {
       for place in detail.fields.indices {
         detail.fields[place].server = detail.fields[place].sent

@@ -33,7 +33,7 @@ extension Reconciler {
     let rows = try state.plan(
       plans.map { plan, access in
         let identity = access.session.identity
-        return (plan.sends.map { $0.operation(sender: identity.username) }, identity.userID)
+        return (plan.sends.map { $0.operation(by: identity) }, identity.userID)
       }, run: run.id)
     var shipments: [Shipment] = []
     for ((plan, access), rows) in zip(plans, rows) {
@@ -72,9 +72,10 @@ extension Reconciler {
     _ plan: SnapshotPlan, _ rows: [OperationRow], _ access: RecordReader
   ) async throws -> Shipment {
     var sends: [Int64: PlannedSend] = [:]
-    for (send, row) in zip(plan.sends, rows) {
+    for (var send, row) in zip(plan.sends, rows) {
+      send.operation = row
+      send.goesAlone = alone.contains(send.edit.id)
       sends[send.edit.id] = send
-      sends[send.edit.id]?.operationID = row.id
     }
     let journal = LedgerJournal(self, access)
     return Shipment(
@@ -175,7 +176,7 @@ extension Reconciler {
   ) -> Settlement {
     var settlement = operation.expected
     if let id { settlement.detail.recordID = id }
-    if settlement.verdict.isUndone { return settlement }
+    if operation.purpose == .undo { return settlement }
     if created == false { settlement.verdict = .updated }
     if let other = edit?.creation?.deviceRecordID, let id, other != id, operation.action != .update
     {

@@ -35,24 +35,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The values after a write of the fields that it sent; nil if they were not read, or another
-  /// user wrote in between.
-  func left(by operation: OperationRow) throws -> JSONObject? {
-    guard
-      let text = try connection.text(
-        "SELECT left_values FROM operation WHERE id = \(operation.id)"),
-      let left = try JSONValue(parsing: text).object
-    else { return nil }
-    var own = JSONObject()
-    for name in operation.payload.names { own[name] = left[name] }
-    return own.isEmpty ? nil : own
-  }
-
-  /// The record's date when the values after a write were read.
-  func dateLeft(by operation: OperationRow) throws -> String? {
-    try connection.text("SELECT server_date FROM operation WHERE id = \(operation.id)")
-  }
-
   /// The last known state of a record before a watched request can have changed it: its values in
   /// the fields that the request sent, and its date.
   ///
@@ -72,13 +54,13 @@ extension LedgerDatabase {
     let sightDate = sight?[OperationRow.dateKey]?.string
     var isAdded = sight == nil
     for write in try writes(to: recordID) where write.id > operation.id {
-      let date = try dateLeft(by: write)
+      let date = write.serverDate
       if !isAdded, let sight, let date, let sightDate, ServerDate.isBefore(sightDate, date) {
         add(sight)
         isAdded = true
       }
       // If its result was not read, or another user wrote right after it, it left what it sent.
-      add(try left(by: write) ?? write.payload)
+      add(write.leftOfSent ?? write.payload)
       if let date { known[OperationRow.dateKey] = .string(date) }
     }
     if !isAdded, let sight { add(sight) }

@@ -15,10 +15,10 @@ extension Reconciler {
     var rest = doubtful
     while !rest.isEmpty {
       // The ID of a child's parent is known when the parent's outcome is.
-      var waiting = try rest.filter { try waits($0.1, for: rest) }
+      var waiting = try rest.filter { try waits($0, for: rest) }
       if waiting.count == rest.count { waiting = [] }
-      let later = Set(waiting.map(\.1.operation.id))
-      for (key, group) in try await askable(rest.filter { !later.contains($0.1.operation.id) }) {
+      let later = Set(waiting.map(\.operation.id))
+      for (key, group) in try await askable(rest.filter { !later.contains($0.operation.id) }) {
         // For its prior writes this run has already waited.
         try await settle(group.writes, key.sobject, group.access, waits: snapshots == nil)
       }
@@ -29,12 +29,12 @@ extension Reconciler {
   /// Whether a write refers to a record by its local ID that another unanswered write may have
   /// created.
   private func waits(
-    _ write: DoubtfulWrite, for others: [(String, DoubtfulWrite)]
+    _ write: DoubtfulWrite, for others: [DoubtfulWrite]
   ) throws -> Bool {
     for (_, local) in parents(of: write.operation, write.edit) where RecordID(local) == nil {
       guard let parent = try state.creation(localID: local, of: write.edit), parent.recordID == nil
       else { continue }
-      if others.contains(where: { $0.1.edit.creation?.id == parent.id }) { return true }
+      if others.contains(where: { $0.edit.creation?.id == parent.id }) { return true }
     }
     return false
   }
@@ -67,57 +67,43 @@ extension Reconciler {
   }
 
   /// The writes with an unknown outcome; the plans of an interrupted run are discarded.
-  private func takeDoubtful(of snapshots: Set<String>?) throws -> [(String, DoubtfulWrite)] {
-    var doubtful: [(String, DoubtfulWrite)] = []
+  private func takeDoubtful(of snapshots: Set<String>?) throws -> [DoubtfulWrite] {
+    var doubtful: [DoubtfulWrite] = []
     for operation in try state.unfinishedOperations() {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       if let snapshots, !snapshots.contains(found.snapshotID) { continue }
-      switch operation.state {
-      case .planned:
-        if snapshots == nil { try state.move(operation, to: .dropped) }
-      case .sent:
-        if snapshots == nil {
-          try state.move(operation, to: .doubt)
-          doubtful.append(
-            (
-              found.snapshotID,
-              DoubtfulWrite(
-                operation: operation, edit: found.edit, snapshotID: found.snapshotID)
-            ))
-        }
-      default:
-        doubtful.append(
-          (
-            found.snapshotID,
-            DoubtfulWrite(
-              operation: operation, edit: found.edit, snapshotID: found.snapshotID)
-          ))
+      if operation.state == .planned || operation.state == .sent {
+        guard snapshots == nil else { continue }
+        try state.move(operation, to: operation.state == .sent ? .doubt : .dropped)
+        if operation.state == .planned { continue }
       }
+      doubtful.append(
+        DoubtfulWrite(operation: operation, edit: found.edit, snapshotID: found.snapshotID))
     }
     return doubtful
   }
 
-  private struct DoubtKey: Hashable {
+  struct DoubtKey: Hashable {
     var sobject: String
     /// The snapshot whose session is used; empty for the integration user, who can look up all.
     var snapshotID: String
   }
 
-  private struct DoubtGroup {
+  struct DoubtGroup {
     var access: RecordReader
     var writes: [DoubtfulWrite] = []
   }
 
   /// Groups writes by the query that looks them up, and by the user who can run it.
-  private nonisolated(nonsending) func askable(
-    _ doubtful: [(String, DoubtfulWrite)]
+  nonisolated(nonsending) func askable(
+    _ doubtful: [DoubtfulWrite]
   ) async throws -> [(DoubtKey, DoubtGroup)] {
     var groups: [DoubtKey: DoubtGroup] = [:]
-    for (snapshotID, write) in doubtful {
-      guard let access = try await asker(of: snapshotID) else { continue }
-      let asksAll = access.provesDeletions
+    for write in doubtful {
+      guard let access = try await asker(of: write.snapshotID) else { continue }
       let key = DoubtKey(
-        sobject: write.operation.sobject, snapshotID: asksAll ? "" : snapshotID)
+        sobject: write.operation.sobject,
+        snapshotID: access.provesDeletions ? "" : write.snapshotID)
       groups[key, default: DoubtGroup(access: access)].writes.append(write)
     }
     return groups.sorted {
@@ -144,7 +130,7 @@ extension Reconciler {
     for operation in try state.unreadOperations(since: run.now - Self.watchMilliseconds) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       var operation = operation
-      operation.recordID = try state.resultID(of: operation) ?? operation.recordID
+      operation.recordID = operation.resultID ?? operation.recordID
       groups[found.snapshotID, default: []].append(operation)
     }
     var unread: [(operations: [OperationRow], access: RecordReader)] = []
@@ -235,7 +221,7 @@ extension Reconciler {
       externalValue: operation.externalValue, fields: operation.payload, seen: operation.seen,
       since: operation.sinceMilliseconds ?? sent,
       sent: max(sent, operation.lastSentMilliseconds ?? sent))
-    write.isPresumed = operation.sinceMilliseconds != nil
+    write.isPresumed = operation.isPresumed
     write.isRevised = operation.isRevised
     if write.isPresumed { write.otherSenders = operation.otherSenders }
     write.job = operation.job
@@ -273,8 +259,7 @@ extension Reconciler {
         try inDoubt(operation, "the org answered none of the attempts")
         return nil
       }
-      try state.move(operation, to: .dropped)
-      try state.reopen(operation.editID, run: run.id)
+      try reopen(operation)
       try reopenFollowers(of: operation.editID)
       redone.insert(operation.editID)
       return nil
@@ -287,13 +272,19 @@ extension Reconciler {
         decision == .discard || resent.insert(operation.editID).inserted
       {
         // It is discarded or sent again.
-        try state.move(operation, to: .dropped)
-        try state.reopen(operation.editID, run: run.id)
+        try reopen(operation)
         return nil
       }
       try inDoubt(operation, words, candidates: ids)
       return nil
     }
+  }
+
+  /// Reopens the edit of a write that was not done.
+  private func reopen(_ operation: OperationRow) throws {
+    try state.move(operation, to: .dropped)
+    try state.reopen(operation.editID, run: run.id)
+    if try state.isSeparated(operation) { alone.insert(operation.editID) }
   }
 
   /// Records the outcome of a write that was done; returns it if its record has to be read.

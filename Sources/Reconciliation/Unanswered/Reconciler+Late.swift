@@ -34,24 +34,17 @@ extension Reconciler {
   ///
   /// A newer write that a request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
-    var groups: [LateKey: LateGroup] = [:]
+    var late: [DoubtfulWrite] = []
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
-      guard let found = try state.openEdit(id: operation.editID),
-        let access = try await asker(of: found.snapshotID)
-      else { continue }
-      let asksAll = access.provesDeletions
-      let key = LateKey(
-        sobject: operation.sobject, snapshotID: asksAll ? "" : found.snapshotID)
-      var write = LateWrite(operation: try resolved(operation), edit: found.edit)
+      guard let found = try state.openEdit(id: operation.editID) else { continue }
+      var write = DoubtfulWrite(
+        operation: try resolved(operation), edit: found.edit, snapshotID: found.snapshotID)
       if operation.action == .upsert {
         write.operation.recordID = try state.doneRecordID(of: operation.editID)
       }
-      groups[key, default: LateGroup(access: access)].writes.append(write)
+      late.append(write)
     }
-    let ordered = groups.sorted {
-      ($0.key.sobject, $0.key.snapshotID) < ($1.key.sobject, $1.key.snapshotID)
-    }
-    for (key, group) in ordered {
+    for (key, group) in try await askable(late) {
       do {
         try await look(
           group.writes.filter { [.update, .upsert, .undelete].contains($0.operation.action) }, key,
@@ -73,33 +66,19 @@ extension Reconciler {
     }
   }
 
-  struct LateKey: Hashable {
-    var sobject: String
-    var snapshotID: String
-  }
-
-  private struct LateGroup {
-    var access: RecordReader
-    var writes: [LateWrite] = []
-  }
-
-  struct LateWrite {
-    var operation: OperationRow
-    var edit: OpenEdit
-  }
-
   // MARK: updates
 
   private nonisolated(nonsending) func look(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     let known = try await records(of: writes, key, access)
-    var others: [LateWrite] = []
+    var others: [DoubtfulWrite] = []
     for write in writes where write.operation.action == .upsert {
       others += try await holders(of: write, known, access)
     }
     let held = try await records(of: others, key, access)
     var reported: Set<Int64> = []
+    var unchanged: [(record: JSONObject, operation: OperationRow)] = []
     // A record that an upsert created shows more than the one that was known before.
     for (write, record) in others.map({ ($0, held[$0.operation.recordID ?? ""]) })
       + writes.map({ ($0, known[$0.operation.recordID ?? ""]) })
@@ -111,15 +90,18 @@ extension Reconciler {
       if isNew {
         reported.insert(write.edit.id)
       } else {
-        try noteSight(of: record, for: write.operation)
+        unchanged.append((record, write.operation))
       }
+    }
+    try state.connection.transaction {
+      for (record, operation) in unchanged { try noteSight(of: record, for: operation) }
     }
   }
 
   /// The records that requests were sent to, with the fields that they and other writes of attache
   /// sent.
   private nonisolated(nonsending) func records(
-    of writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    of writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws -> [String: JSONObject] {
     let ids = writes.compactMap(\.operation.recordID)
     if ids.isEmpty { return [:] }
@@ -136,8 +118,8 @@ extension Reconciler {
 
   /// The upsert for each record, other than its known one, that has its key now.
   private nonisolated(nonsending) func holders(
-    of write: LateWrite, _ known: [String: JSONObject], _ access: RecordReader
-  ) async throws -> [LateWrite] {
+    of write: DoubtfulWrite, _ known: [String: JSONObject], _ access: RecordReader
+  ) async throws -> [DoubtfulWrite] {
     if let id = write.operation.recordID, let field = write.operation.externalField,
       let held = known[id]?[field]?.string, held == write.operation.externalValue
     {
@@ -155,7 +137,7 @@ extension Reconciler {
 
   /// Whether a request has arrived at a record; its effect is then recorded.
   private nonisolated(nonsending) func hasArrived(
-    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader
+    _ write: DoubtfulWrite, _ record: JSONObject, _ access: RecordReader
   ) async throws -> Bool {
     let operation = write.operation
     guard let id = operation.recordID else { return false }
@@ -168,7 +150,7 @@ extension Reconciler {
         || (Self.isAfter(record, operation) && !isExplained(record, id, write, known))
     else { return false }
     if isSenders, let later = try state.laterWrite(than: operation, recordID: id),
-      try !stands(later, in: record, against: operation)
+      !Self.stands(later, in: record, against: operation)
     {
       try await putRight(write, later, record)
     } else {
@@ -186,7 +168,7 @@ extension Reconciler {
   }
 
   /// Whether an edit no longer waits to be compared with the org and sent.
-  private func isResolved(_ write: LateWrite) throws -> Bool {
+  private func isResolved(_ write: DoubtfulWrite) throws -> Bool {
     let verdict = try state.verdict(of: write.edit.id)
     return verdict?.isWaiting == false && !redone.contains(write.edit.id)
   }
@@ -206,12 +188,12 @@ extension Reconciler {
   ///
   /// The values after the newer write may have been read after the older one had arrived. If the
   /// record has exactly the older one's values, such a reading shows nothing.
-  private func stands(
+  private static func stands(
     _ later: OperationRow, in record: JSONObject, against older: OperationRow
-  ) throws -> Bool {
+  ) -> Bool {
     if UnacknowledgedCreates.agreement(of: later.payload, with: record) == .whole { return true }
     guard UnacknowledgedCreates.agreement(of: older.payload, with: record) != .whole,
-      let left = try state.left(by: later)
+      let left = later.leftOfSent
     else { return false }
     return UnacknowledgedCreates.agreement(of: left, with: record) == .whole
   }
@@ -222,24 +204,24 @@ extension Reconciler {
   /// it was based on what the record already had. A request whose condition no longer holds cannot
   /// arrive, either.
   private func isExplained(
-    _ record: JSONObject, _ recordID: String, _ write: LateWrite, _ known: JSONObject
+    _ record: JSONObject, _ recordID: String, _ write: DoubtfulWrite, _ known: JSONObject
   ) throws -> Bool {
     let (operation, writes) = (write.operation, try state.writes(to: recordID))
     let date = record[try modificationField(of: operation)]?.string
     if isDead(write, since: known) { return true }
     let noticed = try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone, .partlyUndone] : [.alreadyInOrg])
+      as: operation.purpose == .undo ? [.undone, .partlyUndone] : [.alreadyInOrg])
     if let noticed, let written = Self.written(record), written <= noticed { return true }
     let isWhole = { (sent: JSONObject) in
       UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
     }
-    return try writes.contains { done in
-      let left = try state.left(by: done)
+    return writes.contains { done in
+      let left = done.leftOfSent
       // The values after a write may have been read after the request had arrived. If the record
       // has exactly the values of the request, a write of other values does not account for it.
       if isWhole(operation.payload), !isWhole(done.payload) { return false }
-      guard let leftDate = try state.dateLeft(by: done) else {
+      guard let leftDate = done.serverDate else {
         // The values after it were not read.
         return done.id == writes.last?.id && done.id > operation.id && isWhole(left ?? done.payload)
       }
@@ -249,12 +231,11 @@ extension Reconciler {
 
   /// Whether the date on which a request is conditional had passed in its last known state, so that
   /// it can no longer take effect.
-  private func isDead(_ write: LateWrite, since known: JSONObject) -> Bool {
+  private func isDead(_ write: DoubtfulWrite, since known: JSONObject) -> Bool {
     let operation = write.operation
-    let isUndo = operation.expected.verdict.isUndone
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
-      isUndo || (options.conditionalUpdates && mode == .leaveIfChanged),
+      operation.purpose == .undo || (options.conditionalUpdates && mode == .leaveIfChanged),
       let seen = operation.seen?[OperationRow.dateKey]?.string,
       let date = known[OperationRow.dateKey]?.string
     else { return false }
@@ -263,7 +244,7 @@ extension Reconciler {
 
   /// The records with the external ID of a write.
   nonisolated(nonsending) func keyed(
-    _ write: LateWrite, _ access: RecordReader
+    _ write: DoubtfulWrite, _ access: RecordReader
   ) async throws -> [JSONObject] {
     try await resolver(access).keyedRecords(
       of: pending(write.operation, access), write.operation.sobject) ?? []
@@ -285,7 +266,7 @@ extension Reconciler {
   /// A record next to the one that the edit has is its duplicate, also if the request only changed
   /// it.
   private nonisolated(nonsending) func arrived(
-    _ write: LateWrite, _ record: JSONObject, _ access: RecordReader,
+    _ write: DoubtfulWrite, _ record: JSONObject, _ access: RecordReader,
     perhapsIn fields: [String] = []
   ) async throws {
     var operation = write.operation
@@ -334,7 +315,7 @@ extension Reconciler {
   ) throws -> Settlement {
     let verdict = try state.verdict(of: edit.id)
     var settlement = operation.expected
-    let isBeforeUndo = edit.isToBeUndone && !operation.expected.verdict.isUndone
+    let isBeforeUndo = edit.isToBeUndone && operation.purpose == .send
     if try verdict?.isWaiting == false || isBeforeUndo || isGivenUp(edit) {
       settlement.verdict = .conflict
     }
@@ -366,7 +347,7 @@ extension Reconciler {
   /// Sends a newer write again that a late request overwrote, and leaves the late request's edit
   /// for review, because the request may have overwritten other users' work as well.
   private nonisolated(nonsending) func putRight(
-    _ write: LateWrite, _ later: OperationRow, _ record: JSONObject
+    _ write: DoubtfulWrite, _ later: OperationRow, _ record: JSONObject
   ) async throws {
     let operation = write.operation
     var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
@@ -423,13 +404,13 @@ extension Reconciler {
     plan.sends = [
       PlannedSend(
         edit: found.edit, sync: sync,
-        modificationField: rules[sync].target.modificationDateFieldName, sobject: later.sobject,
-        action: .update,
-        expected: Settlement(
-          later.expected.verdict.isUndone ? later.expected.verdict : .updated, detail),
-        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates,
-        payload: payload,
-        recordID: id)
+        operation: OperationRow(
+          editID: later.editID, action: .update, purpose: later.purpose, sobject: later.sobject,
+          recordID: id, payload: payload,
+          expected: Settlement(
+            later.purpose == .undo ? later.expected.verdict : .updated, detail),
+          modificationField: rules[sync].target.modificationDateFieldName),
+        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates)
     ]
     plan.levels = [[found.edit.id]]
     try await send([(plan, access)])

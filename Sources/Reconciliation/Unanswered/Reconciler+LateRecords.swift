@@ -7,7 +7,7 @@ import System
 // The watch for requests that create or delete a record.
 extension Reconciler {
   nonisolated(nonsending) func lookForDeleted(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     let ids = writes.compactMap(\.operation.recordID)
@@ -43,10 +43,10 @@ extension Reconciler {
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.expected.verdict.isUndone ? [.undone] : [.alreadyInOrg, .deleted])
+      as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
-  private func enterDeleted(_ write: LateWrite, _ id: String, by time: Int64) throws {
+  private func enterDeleted(_ write: DoubtfulWrite, _ id: String, by time: Int64) throws {
     let newer = try state.laterWrite(than: write.operation, recordID: id)
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
@@ -70,7 +70,7 @@ extension Reconciler {
 
   /// Looks for the records of creates that were considered lost, or were matched to other records.
   nonisolated(nonsending) func lookForCreated(
-    _ writes: [LateWrite], _ key: LateKey, _ access: RecordReader
+    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     var resolver = resolver(access)
@@ -92,7 +92,7 @@ extension Reconciler {
   /// Looks for the record of a create with a unique value: the record with this value, if nothing
   /// else accounts for it.
   nonisolated(nonsending) func lookForKeyed(
-    _ write: LateWrite, _ access: RecordReader
+    _ write: DoubtfulWrite, _ access: RecordReader
   ) async throws {
     let records = try await keyed(write, access)
     guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
@@ -107,7 +107,7 @@ extension Reconciler {
   ///
   /// A record created since by another edit of the row has the same key.
   func isCreated(
-    _ record: JSONObject, by write: LateWrite, _ access: RecordReader
+    _ record: JSONObject, by write: DoubtfulWrite, _ access: RecordReader
   ) throws -> Bool {
     let operation = write.operation
     guard operation.action == .upsert, let id = operation.recordID,
@@ -118,13 +118,13 @@ extension Reconciler {
   }
 
   /// The record that an edit is known to have created.
-  func existing(_ write: LateWrite) throws -> String? {
+  func existing(_ write: DoubtfulWrite) throws -> String? {
     try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
   }
 
   /// Records the second record of an edit, or the first one of an edit without a record.
   func enter(
-    _ made: UnacknowledgedCreates.Made, of write: LateWrite, _ words: String
+    _ made: UnacknowledgedCreates.Made, of write: DoubtfulWrite, _ words: String
   ) throws {
     let existing = try existing(write)
     // A request creates one record, so another match does not replace the duplicate that was

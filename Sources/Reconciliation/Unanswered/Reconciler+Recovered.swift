@@ -34,7 +34,7 @@ extension Reconciler {
     let until = recoveries.compactMap(\.until).max() ?? run.now
     let identity = access.session.identity
     for send in sends {
-      var operation = send.operation(sender: identity.username)
+      var operation = send.operation(by: identity)
       for field in send.waiting.keys { operation.payload[field] = nil }
       try state.presume(
         operation, run: run.id, senderID: identity.userID,

@@ -35,14 +35,14 @@ package struct DecisionRequest: Sendable, Hashable {
     package var verdict: Verdict
     /// The values of all sides that were shown.
     package var fields: [FieldDifference]
-    /// The message of the verdict and the other record that it is about, such as a limit or the
-    /// surviving record of a merge.
-    package var limit: String
+    /// The codes of the verdict, and the other record that it is about, such as the surviving record
+    /// of a merge.
+    package var codes: [String?]
 
     /// What was shown; `fields` are newer than those of the latest report, if given.
     package init(_ verdict: Verdict, _ detail: OutcomeDetail, fields: [FieldDifference]? = nil) {
       (self.verdict, self.fields) = (verdict, fields ?? detail.fields)
-      limit = detail.limit
+      codes = detail.codes
     }
   }
 

@@ -10,6 +10,8 @@ package enum FieldColumn: String, Sendable, CaseIterable {
   case entered
   /// The value in the org.
   case server
+  /// The value that a sent edit replaced in the org.
+  case replaced
 
   /// The column's header.
   package var title: String {
@@ -26,6 +28,7 @@ package enum FieldColumn: String, Sendable, CaseIterable {
     case .device: "Device"
     case .entered: "Entered"
     case .server: "Org"
+    case .replaced: "Org before"
     }
   }
 

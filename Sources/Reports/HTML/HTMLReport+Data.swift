@@ -67,6 +67,7 @@ extension HTMLReport {
         order.map {
           [
             "name": .string($0.rawValue), "kind": .string(kind($0)), "anchor": .string(anchor($0)),
+            "org": .string(serverColumn($0).rawValue),
           ]
         }),
     ]
@@ -107,7 +108,7 @@ extension HTMLReport {
   private static func fields(
     _ fields: [FieldDifference], _ edit: ReportEdit, _ options: ReportMask
   ) -> JSONValue {
-    let hasServer = fields.contains { $0.server != nil } && !edit.verdict.isWritten
+    let hasServer = serverColumn(fields, edit) != nil
     return .array(
       fields.map { field in
         var flags = field.isConflicting && !edit.verdict.isSettled ? 1 : 0

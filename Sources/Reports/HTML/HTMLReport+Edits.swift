@@ -186,7 +186,7 @@ extension HTMLReport {
   private static func fields(
     _ fields: [FieldDifference], _ caption: String, _ edit: ReportEdit, _ options: ReportMask
   ) -> String {
-    let hasServer = fields.contains { $0.server != nil } && !edit.verdict.isWritten
+    let server = serverColumn(fields, edit)
     let hasBase = fields.contains { $0.base != nil }
     let hasEntered = fields.contains { $0.entered != nil }
     var text = "<table class=\"fields\"><caption>\(caption)</caption>"
@@ -194,7 +194,7 @@ extension HTMLReport {
     if hasBase { text += "<th scope=\"col\">\(FieldColumn.base.title)</th>" }
     text += "<th scope=\"col\">\(FieldColumn.device.title)</th>"
     if hasEntered { text += "<th scope=\"col\">\(FieldColumn.entered.title)</th>" }
-    if hasServer { text += "<th scope=\"col\">\(FieldColumn.server.title)</th>" }
+    if let server { text += "<th scope=\"col\">\(server.title)</th>" }
     text += "</tr></thead><tbody>\n"
     for field in fields {
       text += field.isConflicting && !edit.verdict.isSettled ? "<tr class=\"conflicting\">" : "<tr>"
@@ -205,10 +205,28 @@ extension HTMLReport {
         text +=
           field.entered.map { cell($0, field.base, .entered, field.name, options) } ?? "<td></td>"
       }
-      if hasServer { text += cell(field.server, field.base, .server, field.name, options) }
+      if let server { text += cell(field.server, field.base, server, field.name, options) }
       text += "</tr>\n"
     }
     return text + "</tbody></table>\n"
+  }
+
+  /// The column for the org's values; nil if there are none to show.
+  ///
+  /// A sent edit shows them only if it replaced a value that the device was not issued.
+  static func serverColumn(_ fields: [FieldDifference], _ edit: ReportEdit) -> FieldColumn? {
+    let column = serverColumn(edit.verdict)
+    let isShown = fields.contains { field in
+      guard let server = field.server else { return false }
+      if column == .server { return true }
+      return !FieldValue.isSame(server, field.sent) && !FieldValue.isSame(server, field.base)
+    }
+    return isShown ? column : nil
+  }
+
+  /// The column that edits with a verdict have for the org's values.
+  static func serverColumn(_ verdict: Verdict) -> FieldColumn {
+    verdict.isWritten ? .replaced : .server
   }
 
   private static func cell(

@@ -46,19 +46,19 @@ extension HTMLReport {
       else td.append(value)
       return td
     }
-    const table = (fields, caption) => {
+    const table = (fields, caption, org) => {
       const hasBase = fields.some(field => field[1] !== 1)
       const hasServer = fields.some(field => field[3] !== null)
       const hasEntered = fields.some(field => field.length > 5)
       const head = ['Field', hasBase && columns.base.title, columns.device.title,
-        hasEntered && columns.entered.title, hasServer && columns.server.title].filter(Boolean)
+        hasEntered && columns.entered.title, hasServer && org.title].filter(Boolean)
       const body = make('tbody', {})
       for (const [name, base, device, server, flags, entered] of fields) {
         const tr = make('tr', {class: flags & 1 ? 'conflicting' : null}, make('th', {scope: 'row'}, name))
         if (hasBase) tr.append(cell(base, columns.base.label))
         tr.append(cell(device, columns.device.label, flags & 2))
         if (hasEntered) tr.append(entered === undefined ? make('td', {}) : cell(entered, columns.entered.label, true))
-        if (hasServer) tr.append(cell(server === null ? 1 : server, columns.server.label, flags & 4))
+        if (hasServer) tr.append(cell(server === null ? 1 : server, org.label, flags & 4))
         body.append(tr)
       }
       return make('table', {class: 'fields'}, make('caption', {}, caption), make('thead', {},
@@ -93,8 +93,9 @@ extension HTMLReport {
         }
         element.append(reason)
       }
-      if (row.f) element.append(table(row.f, 'Fields'))
-      if (row.x) element.append(make('div', {class: 'outside'}, table(row.x, 'Outside the field list, not sent')))
+      const org = columns[verdict.org]
+      if (row.f) element.append(table(row.f, 'Fields', org))
+      if (row.x) element.append(make('div', {class: 'outside'}, table(row.x, 'Outside the field list, not sent', org)))
       if (row.c) element.append(make('div', {class: 'decide'}, make('p', {}, 'To decide:'),
         make('ul', {}, ...row.c.map(option =>
           command(`attache decide ${data.called} ${row.n} ${data.options[option]}`)))))

@@ -14,13 +14,7 @@ package enum HTMLReport: ReportFormat {
   /// The number of edits that the page shows without its script.
   static let room = 300
 
-  /// The verdicts in reading order.
-  static let order: [Verdict] = [
-    .conflict, .deviceConflict, .failed, .unconfirmed, .duplicateCreated, .mergedOnServer,
-    .deletedOnServer, .notVisible, .exceedsUserAccess, .blocked, .notAttempted, .notConfigured,
-    .notUndone, .partlyUndone, .undone, .created, .updated, .deleted, .alreadyInOrg, .unchanged,
-    .notInFieldList, .discarded, .superseded,
-  ]
+  static let order = Verdict.inReadingOrder
 
   /// Writes the page.
   package static func write(
@@ -128,10 +122,10 @@ package enum HTMLReport: ReportFormat {
       ("sent to the org", "written", sum(\.isWritten)),
       (
         "nothing to send", "settled",
-        sum { $0.isSettled && !$0.isWritten && !$0.isUndone && $0 != .notUndone }
+        sum { $0.traits.group == .settled && $0 != .notUndone }
       ),
       ("waiting", "waiting", sum(\.isWaiting)),
-      ("to be decided", "attention", sum { !$0.isSettled && !$0.isWaiting }),
+      ("to be decided", "attention", sum { $0.traits.group == .attention }),
     ] + undone
   }
 
@@ -214,8 +208,6 @@ package enum HTMLReport: ReportFormat {
   }
 
   static func kind(_ verdict: Verdict) -> String {
-    if verdict.isWritten || verdict.isUndone { return "written" }
-    if verdict.isSettled { return "settled" }
-    return verdict.isWaiting ? "waiting" : "attention"
+    (verdict.isUndone ? .written : verdict.traits.group).rawValue
   }
 }

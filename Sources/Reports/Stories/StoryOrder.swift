@@ -86,7 +86,7 @@ struct StoryOrder {
     let own = events.filter { $0.edit == edit }
     let last = own.compactMap { one -> Int64? in
       switch one.kind {
-      case .written(let write) where write.run == decision.run: one.began
+      case .written(let write) where write.run?.id == decision.run: one.began
       case .settled(_, _, let run) where run == decision.run: one.began
       default: nil
       }

@@ -103,28 +103,32 @@ package enum StoryText {
   }
 
   private static func written(
-    _ write: RecordEvent.Write, _ edit: String, _ story: RecordStory, _ options: ReportMask
+    _ write: OperationRow, _ edit: String, _ story: RecordStory, _ options: ReportMask
   ) -> String {
-    var text = "\(write.action) for \(edit) as \(write.sender)"
+    var text = "\(write.action.rawValue) for \(edit) as \(write.sender)"
     if write.isPresumed { text += ", which a run before the recovery may have sent" }
-    if !write.fields.isEmpty { text += " (\(write.fields.sorted().joined(separator: ", ")))" }
-    if write.attempts > 1 { text += ", sent \(write.attempts) times" }
+    if !write.payload.isEmpty {
+      text += " (\(write.payload.names.sorted().joined(separator: ", ")))"
+    }
+    if write.attempt > 1 { text += ", sent \(write.attempt) times" }
     switch write.state {
     case .done:
       text += ": done"
       if let id = write.resultID, id != story.recordID { text += ", record \(id)" }
-      if let date = write.serverDate { text += "; its modification date after it: \(date)" }
-      if write.wasInDoubt, !write.isPresumed { text += "; its answer was lost at first" }
+      if let date = write.serverDate, write.action != .delete {
+        text += "; its modification date after it: \(date)"
+      }
+      if write.isDoubted, !write.isPresumed { text += "; its answer was lost at first" }
     case .rejected:
-      let words = self.words(write.message, story, options) ?? ""
+      let words = self.words(write.refusal.message, story, options) ?? ""
       text +=
-        ": refused: \([write.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
+        ": refused: \([write.refusal.code ?? "", words].filter { !$0.isEmpty }.joined(separator: ": "))"
     case .conflict: text += ": not done because the record had changed"
     case .doubt, .sent:
       text += write.isPresumed ? ": unknown whether it was sent" : ": no answer came back"
     case .dropped:
       let lost = write.isPresumed ? ": not found" : ": lost, and considered to have done nothing"
-      text += write.wasInDoubt ? lost : ": not sent"
+      text += write.isDoubted ? lost : ": not sent"
     case .planned: text += ": planned"
     }
     return text

@@ -6,10 +6,10 @@ import System
 /// `attache bundle inspect`: shows the manifest of a bundle.
 struct BundleInspectCommand: Command {
   static let name = "bundle inspect"
-  static let summary = "print a bundle's manifest"
+  static let summary = "print a bundle's manifest, or the description of a delta"
   static let examples = [Note("attache bundle inspect ios.bundle.zip", "org, user, stores, counts")]
   static var parameters: [Parameter<Self>] {
-    [.argument("bundle", "the archive", completes: .files, \.bundle)]
+    [.argument("bundle", "the bundle or delta", completes: .files, \.bundle)]
       + Options.output.map { $0.within(\.options) }
   }
 
@@ -17,8 +17,11 @@ struct BundleInspectCommand: Command {
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
-    let manifest = try BundleReader.inspect(Files.resolved(context.existing(bundle)))
-    context.print(try JSONValue(parsing: manifest.bytes), pretty: !options.json)
+    let path = try Files.resolved(context.existing(bundle))
+    let bytes =
+      DeltaReader.isDelta(path)
+      ? try DeltaReader.inspect(path).bytes : try BundleReader.inspect(path).bytes
+    context.print(try JSONValue(parsing: bytes), pretty: !options.json)
     return .done
   }
 }

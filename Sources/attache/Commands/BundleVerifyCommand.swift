@@ -10,7 +10,8 @@ struct BundleVerifyCommand: Command {
   static let summary = "compare a bundle's stores with its manifest, and verify its signature"
   static let discussion = """
     With --allowed-signers, the manifest must have a signature by a key of that file, which has the \
-    format of ssh-keygen. A line may limit its key to namespaces and to a time.
+    format of ssh-keygen. A line may limit its key to namespaces and to a time. A delta is verified in the \
+    same way, with delta.json in place of the manifest.
     """
   static let examples = [
     Note("attache bundle verify ios.bundle.zip", "exit status 8 if a store has changed"),
@@ -20,7 +21,7 @@ struct BundleVerifyCommand: Command {
   ]
   static var parameters: [Parameter<Self>] {
     [
-      .argument("bundle", "the archive", completes: .files, \.bundle),
+      .argument("bundle", "the bundle or delta", completes: .files, \.bundle),
       .option(
         "allowed-signers", "FILE", "also verify the signature, by a key of FILE", completes: .files,
         \.allowedSigners),
@@ -58,21 +59,26 @@ struct BundleVerifyCommand: Command {
     let path = try context.existing(bundle)
     let signers = try allowedSigners.map { try AllowedSigners(path: context.existing($0)) }
     var signer: AllowedSigners.Match?
-    let manifest = try BundleReader.verify(Files.resolved(path)) { bytes in
+    let check = { (bytes: [UInt8]) in
       signer = try signers?.verify(
         SignatureFile.read(signaturePath(path, context)), of: bytes,
         namespace: namespace ?? SignatureFile.namespace, identity: identity,
         now: Clock.wallMilliseconds())
     }
+    let resolved = try Files.resolved(path)
+    let count =
+      DeltaReader.isDelta(resolved)
+      ? try DeltaReader.verify(resolved, check: check).stores.count
+      : try BundleReader.verify(resolved, check: check).stores.count
     if options.json {
-      var object: JSONObject = ["sound": true, "stores": JSONValue(manifest.stores.count)]
+      var object: JSONObject = ["sound": true, "stores": JSONValue(count)]
       object["signedBy"] = signer.map { .string($0.name) }
       object["key"] = signer.map { .string($0.fingerprint) }
       context.print(.object(object))
     } else if !options.quiet {
       let words = signer.map { ", signed by \($0.name) (\($0.fingerprint))" } ?? ""
       context.print(
-        "\(bundle) is valid: \(CountText.of(manifest.stores.count, "store"))\(words)")
+        "\(bundle) is valid: \(CountText.of(count, "store"))\(words)")
     }
     return .done
   }

@@ -104,7 +104,7 @@ struct DecideCommand: Command {
       throw UsageError("no edit is named", hint: "give edit numbers or --verdict, or use --list")
     } else if asked != 1 {
       throw UsageError(
-        asked == 0 ? "no decision is given" : "there is more than one decision",
+        asked == 0 ? "no decision is given" : "these decisions exclude each other",
         hint: "give --take, --set or both, or one of --match-record, --retry and --discard")
     }
     _ = try choice()

@@ -16,6 +16,9 @@ private final class Script: SyncUpJournal {
   var tellsKeeping = false
   /// Changes that are resolved before their request is sent.
   var settledBefore: Set<String> = []
+  var mostChanges = Int.max
+  /// Whether changes may be sent twice.
+  var isHarmless = false
 
   private func tell(_ line: String) { told.withLock { $0.append(line) } }
 
@@ -30,6 +33,12 @@ private final class Script: SyncUpJournal {
   func intend(_ batch: [Change], job: String?) throws -> [Change] {
     tell("intend \(names(batch))")
     return batch
+  }
+
+  func separate(_ intention: [Change]) throws -> [Change]? {
+    if isHarmless { return nil }
+    tell("separate \(names(intention))")
+    return intention
   }
 
   func keep() throws { if tellsKeeping { tell("keep") } }
@@ -67,17 +76,22 @@ struct SyncUpEngineTests {
   /// Sends updates of these records; `answer` returns the org's response to each.
   private func send(
     _ names: [String], _ patience: SyncUpEngine<Script>.Patience = patient, size: Int = 200,
-    settledBefore: Set<String> = [],
+    settledBefore: Set<String> = [], isHarmless: Bool = false, alone: Set<String> = [],
     _ answer: @escaping (String) throws -> RowAnswer
   ) async -> (lines: [String], error: OrgError.Kind?) {
     let script = Script()
     script.settledBefore = settledBefore
+    script.isHarmless = isHarmless
     let engine = SyncUpEngine(
       SyncUpTarget(maxBatchSize: size), .custom { try answer($0.recordID ?? "") }, script,
       patience: patience)
     do {
       try await engine.send(
-        names.map { Change(write: SyncUpWrite(.update, "Account", recordID: $0)) })
+        names.map { name in
+          var write = SyncUpWrite(.update, "Account", recordID: name)
+          write.goesAlone = alone.contains(name)
+          return Change(write: write)
+        })
       return (script.lines, nil)
     } catch {
       return (script.lines, (error as? OrgError)?.kind)
@@ -150,6 +164,46 @@ struct SyncUpEngineTests {
         "withdraw b c", "intend b", "resolve b refused, for good", "intend c", "resolve c done",
       ])
     #expect(end.error == nil)
+  }
+
+  /// A gateway's answer that a request is too large.
+  private static let tooLarge = OrgError(
+    .invalidResponse, status: 413, message: "m", request: "POST /", isAmbiguous: true)
+
+  @Test func `after a gateway's 413 its changes are unconfirmed and further requests smaller`()
+    async
+  {
+    for patience in [Self.patient, .none] {
+      let end = await send(["a", "b", "c", "d", "e", "f", "g"], patience, size: 4) { name in
+        if name == "a" { throw Self.tooLarge }
+        return Self.done
+      }
+      #expect(
+        end.lines == [
+          "intend a b c d", "separate a b c d",
+          "resolve a unknown, b unknown, c unknown, d unknown, for good", "intend e f",
+          "resolve e done, f done", "intend g", "resolve g done",
+        ])
+      #expect(end.error == nil)
+    }
+  }
+
+  @Test func `after a gateway's 413, changes that may be sent twice are halved at once`() async {
+    let end = await send(["a", "b", "c"], isHarmless: true) { name in
+      if name == "b" { throw Self.tooLarge }
+      return Self.done
+    }
+    #expect(
+      end.lines == [
+        "intend a b c", "withdraw a b c", "intend a", "resolve a done", "intend b",
+        "resolve b refused, for good", "intend c", "resolve c done",
+      ])
+    #expect(end.error == nil)
+  }
+
+  @Test func `a change that goes alone has a request of its own, in its place`() async {
+    let end = await send(["a", "b", "c", "d"], alone: ["b"]) { _ in Self.done }
+    #expect(end.lines.filter { $0.hasPrefix("intend") } == ["intend a", "intend b", "intend c d"])
   }
 
   @Test(arguments: [OrgError.Kind.permission, .notFound])

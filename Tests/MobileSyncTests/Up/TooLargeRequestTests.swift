@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 import SmartStore
 import Testing
@@ -86,5 +87,38 @@ import MobileSync
     try await store.up(.accounts(), fields: nil)
     #expect(try await store.dirty("contacts").isEmpty)
     #expect(try store.accountCount() == 3)
+  }
+
+  /// A gateway's page, which does not show that the org has not got the request.
+  private static let page = ServerResponse(
+    status: 413, headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
+
+  @Test(arguments: UpCase.kinds, [MergeMode.overwrite, .leaveIfChanged])
+  func `a request that a gateway answers as too large stops no sync up`(
+    _ up: UpCase, _ mode: MergeMode
+  ) async throws {
+    let store = try await store(up.platform)
+    let ids = try await store.syncedAccounts(3)
+    try await store.edit(ids) { $0["Name"] = "new" }
+    try await store.createAccounts(["A", "B", "C", "D"])
+    store.org.server.faults.add(.writes, times: 2, .respond(Self.page))
+    for _ in 0..<3 { #expect(try await store.up(up.kind, mode).state.status == .done) }
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.accountCount() == 7)
+  }
+
+  @Test func `the records of a request that a gateway answers as too large are sent alone`()
+    async throws
+  {
+    let store = try await store()
+    try await store.createAccounts(["A", "B", "C", "D"])
+    store.org.server.faults.add(.writes, .respond(Self.page))
+    try await store.up(.collection)
+    #expect(try await store.dirty().count == 4)
+    let before = store.org.requests(.collectionCreate)
+    try await store.up(.collection)
+    #expect(try await store.dirty().isEmpty)
+    #expect(try store.accountCount() == 4)
+    #expect(store.org.requests(.collectionCreate) == before + 4)
   }
 }

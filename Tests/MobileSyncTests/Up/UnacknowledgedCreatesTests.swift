@@ -29,13 +29,16 @@ import Testing
 
   private func lost(
     _ fields: JSONObject, after seconds: Int64 = 0, isOver: Bool = true
-  ) -> UnacknowledgedCreates.Lost {
+  ) -> PendingWrite {
     let sent = Self.noted + seconds * 1000
-    return UnacknowledgedCreates.Lost(fields, sent: sent, until: sent + 900_000, isOver: isOver)
+    var write = PendingWrite(
+      .create, "Account", userID: nil, fields: fields, since: sent, sent: sent)
+    (write.until, write.isOver) = (sent + 900_000, isOver)
+    return write
   }
 
   /// `1` for the record 1, `-` for not made, `?` for an operator's decision.
-  private func fates(_ creates: [UnacknowledgedCreates.Lost], _ records: [JSONObject]) -> String {
+  private func fates(_ creates: [PendingWrite], _ records: [JSONObject]) -> String {
     UnacknowledgedCreates.match(creates, records).map { fate in
       switch fate {
       case .made(let made): String(made.id.dropFirst(14).prefix(1))

@@ -65,6 +65,8 @@ extension ParentChildrenRun: SyncUpJournal {
         item.record, item.operation, isRecreated: item.isRecreated,
         unmodifiedSince: item.unmodifiedSince)
     send.write.isParent = isParent
+    send.write.goesAlone =
+      (isParent ? parents : children).alone.contains(item.record.soupEntryID)
     if item.namesParent {
       if let parentID = round.parentID {
         send.write.set(targets.key, parentID)
@@ -130,6 +132,15 @@ extension ParentChildrenRun: SyncUpJournal {
     try children.keep([], of: intention.children)
   }
 
+  func separate(_ intention: Intention) throws -> Intention? {
+    let separate = (
+      parents: try parents.separate(intention.parents),
+      children: try children.separate(intention.children)
+    )
+    if separate.parents == nil, separate.children == nil { return nil }
+    return (parents: separate.parents ?? nil, children: separate.children ?? nil)
+  }
+
   func settle(
     _ answers: [(change: ParentChildrenChange, answer: RowAnswer)], of intention: Intention,
     read: CompositeResult?, isLast: Bool
@@ -161,8 +172,10 @@ extension ParentChildrenRun: SyncUpJournal {
     try commit(settled) {
       try self.parents.claim(settled.filter { $0.place == .parent }.map(\.settled))
       try self.children.claim(settled.filter { $0.place != .parent }.map(\.settled))
-      try self.parents.keep(doubtful.parents, of: intention.parents)
-      try self.children.keep(doubtful.children, of: intention.children)
+      try self.parents.keep(
+        doubtful.parents, of: intention.parents, isLater: intention.parents?.goesAlone == true)
+      try self.children.keep(
+        doubtful.children, of: intention.children, isLater: intention.children?.goesAlone == true)
     }
   }
 

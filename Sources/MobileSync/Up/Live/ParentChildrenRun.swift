@@ -25,6 +25,7 @@ final class ParentChildrenRun {
   /// The outcomes of rows that this run must not send.
   private(set) var heldParents: [Int64: SyncUpSettled.End] = [:]
   private(set) var heldChildren: [Int64: SyncUpSettled.End] = [:]
+  var mostChanges = Int.max
 
   init(_ target: SyncUpTarget, _ context: SyncContext) throws(SyncError) {
     self.target = target

@@ -28,6 +28,9 @@ package struct PendingRequest: Sendable {
   var changes: [Change]
   /// Records of this device that are known not to be made by these creates.
   package var claimed: [String] = []
+  /// Whether each change, if it is sent again, has a request of its own, because this one was
+  /// answered as too large.
+  var goesAlone = false
 
   package static let soupName = "attache_sent"
   private static let soupPath = "soupName"
@@ -80,7 +83,8 @@ extension PendingRequest {
     else { return nil }
     self.init(
       rowID: id, userID: user, since: since, sent: sent, changes: [],
-      claimed: (element["claimed"]?.array ?? []).compactMap(\.string))
+      claimed: (element["claimed"]?.array ?? []).compactMap(\.string),
+      goesAlone: element["alone"]?.bool == true)
     changes = (element["changes"]?.array ?? []).compactMap { Change($0, of: self) }
   }
 
@@ -89,6 +93,7 @@ extension PendingRequest {
       "user": .string(userID), "since": JSONValue(since), "sent": JSONValue(sent),
       "changes": .array(changes.map(\.json)), "claimed": JSONValue(claimed),
     ]
+    if goesAlone { object["alone"] = true }
     if rowID > 0 { object[StoreField.soupEntryID] = JSONValue(rowID) }
     return object
   }

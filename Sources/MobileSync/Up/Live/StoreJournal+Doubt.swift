@@ -61,6 +61,7 @@ extension StoreJournal {
               isRecreated: doubt.change.write.action == .create && doubt.record.serverID != nil,
               isEdited: doubt.isEdited(sendableFields(after: doubt.change.write.action))))
         case .notDone(let standing):
+          if doubt.request.goesAlone { alone.insert(doubt.record.soupEntryID) }
           if let standing, hasChanged(standing, since: doubt.change.write) {
             ends[doubt.record.soupEntryID] = .left(.changedOnServer)
           }

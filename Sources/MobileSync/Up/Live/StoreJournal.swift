@@ -23,6 +23,9 @@ final class StoreJournal: SyncUpJournal {
   private(set) var answered: Int64?
   /// The IDs of records that this run has created recently, with the org's time of each.
   private var made: [(id: String, known: Int64)] = []
+  var mostChanges = Int.max
+  /// The rows that are sent again and each have a request of their own.
+  var alone: Set<Int64> = []
   /// The unconfirmed requests of earlier runs.
   private var held: [PendingRequest] = []
   /// Sent records whose modification dates are to be read.
@@ -119,6 +122,12 @@ final class StoreJournal: SyncUpJournal {
   }
 
   func withdraw(_ intention: PendingRequest?) throws { try keep([], of: intention) }
+
+  func separate(_ intention: PendingRequest?) throws -> PendingRequest?? {
+    guard var request = intention else { return nil }
+    request.goesAlone = true
+    return request
+  }
 
   func settle(
     _ answers: [(change: SyncUpSend, answer: RowAnswer)], of intention: PendingRequest?,

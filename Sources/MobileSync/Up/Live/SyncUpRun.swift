@@ -117,6 +117,8 @@ final class SyncUpRun {
     // edit of its record, the edit is later.
     let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
     if !idsOfBatch.isDisjoint(with: ids) { try await flush() }
+    var send = send
+    send.write.goesAlone = journal.alone.contains(send.record.soupEntryID)
     batch.append(send)
     idsOfBatch.formUnion(ids)
     if batch.count >= max(1, target.maxBatchSize) { try await flush() }

@@ -25,6 +25,14 @@ package protocol SyncUpJournal: AnyObject {
   /// Removes an intention because the org has certainly done nothing.
   func withdraw(_ intention: Intention) throws
 
+  /// The maximum number of changes in a request, as far as servers have answered that a request is
+  /// too large.
+  var mostChanges: Int { get set }
+
+  /// Returns a request's intention with the mark that its changes, if they are sent again, each have
+  /// a request of their own; nil if nothing was recorded, because sending them twice does no harm.
+  func separate(_ intention: Intention) throws -> Intention?
+
   /// Records responses. Those of rows locked by another writer are not final unless `isLast`.
   ///
   /// They become durable with the next intention or with `keep`; one of the two happens before any
@@ -130,7 +138,8 @@ package struct SyncUpEngine<Journal: SyncUpJournal> {
   ) -> [SyncUpRequest.Batch<Journal.Change>] {
     SyncUpRequest.batches(
       changes, kind: kind, maxBatchSize: maxBatchSize, reads: reads,
-      bulkAbove: afterJob ? nil : bulkAbove)
+      bulkAbove: afterJob ? nil : bulkAbove
+    ).flatMap(\.separated)
   }
 
   /// Sends changes in order, one request at a time.

@@ -11,6 +11,22 @@ extension SyncUpRequest {
       self.form = form
       self.changes = changes
     }
+
+    /// The batches in its place, in order: a change that goes alone has one of its own.
+    var separated: [Batch] {
+      guard form != .job, changes.count > 1, changes.contains(where: \.goesAlone) else {
+        return [self]
+      }
+      var parts: [[Change]] = []
+      for change in changes {
+        if let last = parts.last?.last, !change.goesAlone, !last.goesAlone {
+          parts[parts.count - 1].append(change)
+        } else {
+          parts.append([change])
+        }
+      }
+      return parts.map { Batch(form: form, changes: $0) }
+    }
   }
 
   /// Returns the batches for changes, by the kind of target.

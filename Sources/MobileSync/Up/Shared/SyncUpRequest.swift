@@ -97,6 +97,8 @@ package protocol SyncUpChange {
   var objectType: String { get }
   /// Whether it applies only while its record is unmodified.
   var isConditional: Bool { get }
+  /// Whether it has a request of its own.
+  var goesAlone: Bool { get }
   /// The write that is sent.
   var write: SyncUpWrite { get }
 }
@@ -106,4 +108,5 @@ extension SyncUpChange {
   package var objectType: String { write.objectType }
   /// Whether the write has a condition.
   package var isConditional: Bool { write.unmodifiedSince != nil }
+  package var goesAlone: Bool { write.goesAlone }
 }

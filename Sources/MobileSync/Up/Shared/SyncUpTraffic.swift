@@ -151,6 +151,11 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       lanes[lane]?.open -= 1
       return nil
     }
+    if item.batch.form != .job, item.batch.changes.count > journal.mostChanges {
+      let parts = item.batch.changes.parts(of: journal.mostChanges)
+      again(Self.items(item, parts, attempt: item.attempt), lane)
+      return nil
+    }
     let number = started
     if item.batch.form == .job, item.job == nil, case .org(let session) = engine.carrier,
       let write = item.batch.changes.first?.write
@@ -280,6 +285,9 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       if error.isAboutTheRows || isOfAll {
         return try await refused(item, changes, error, intention, lane)
       }
+      if error.isAmbiguous, error.saysTooLarge {
+        return try await tooLarge(item, changes, error, intention, lane)
+      }
       lanes[lane]?.open -= 1
       guard error.isAmbiguous else {
         try journal.withdraw(intention)
@@ -349,7 +357,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     _ lane: Int
   ) async throws {
     let journal = item.engine.journal
-    guard changes.count > 1, error.isAboutTheRows else {
+    guard changes.count > 1, error.isAboutTheRows || error.saysTooLarge else {
       lanes[lane]?.open -= 1
       let refusal = RowRefusal(error)
       return try await settle(
@@ -360,6 +368,26 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     again(halves(changes, item, attempt: item.attempt), lane)
   }
 
+  /// Handles the answer that a request is too large if it is not in the org's own form.
+  ///
+  /// A gateway may have forwarded the request anyway. So it is only halved if sending its changes
+  /// twice does no harm; otherwise they are unconfirmed and later sent alone. The journal's further
+  /// requests are smaller.
+  private func tooLarge(
+    _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention,
+    _ lane: Int
+  ) async throws {
+    let journal = item.engine.journal
+    journal.mostChanges = min(journal.mostChanges, max(1, changes.count / 2))
+    lanes[lane]?.isStrict = true
+    guard let separate = try journal.separate(intention) else {
+      return try await refused(item, changes, error, intention, lane)
+    }
+    lanes[lane]?.open -= 1
+    try await settle(
+      journal, changes.map { ($0, .unknown(error.message)) }, of: separate, isLast: true)
+  }
+
   /// Splits the changes into smaller parts; after a job, they are sent in requests.
   private func halves(_ changes: [Journal.Change], _ item: Item, attempt: Int) -> [Item] {
     if item.batch.form == .job {
@@ -368,8 +396,16 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       }
     }
     let half = changes.count / 2
-    let parts = half == 0 ? [changes] : [Array(changes[..<half]), Array(changes[half...])]
-    return parts.map { part in
+    return Self.items(
+      item, half == 0 ? [changes] : [Array(changes[..<half]), Array(changes[half...])],
+      attempt: attempt)
+  }
+
+  /// The items with parts of an item's changes.
+  private static func items(
+    _ item: Item, _ parts: [[Journal.Change]], attempt: Int
+  ) -> [Item] {
+    parts.map { part in
       Item(
         engine: item.engine,
         batch: SyncUpRequest.Batch(form: item.batch.form, changes: part), attempt: attempt)

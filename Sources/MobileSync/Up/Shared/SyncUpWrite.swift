@@ -43,6 +43,9 @@ package struct SyncUpWrite: Sendable {
   package var isParent = false
   /// The child's field that gets the parent's ID if the same request creates the parent.
   package var parentField: String?
+  /// Whether it has a request of its own, because an earlier request with others was answered as too
+  /// large.
+  package var goesAlone = false
 
   package init(
     _ action: SyncUpAction, _ objectType: String, recordID: String? = nil,

@@ -55,7 +55,7 @@ extension InDoubtResolver {
   ///
   /// This is no proof. It is only reported, so that an operator can compare the records.
   private static func likeliest(
-    of create: UnacknowledgedCreates.Lost, _ found: [JSONObject], _ describe: Describe,
+    of create: PendingWrite, _ found: [JSONObject], _ describe: Describe,
     besides given: Set<String>
   ) -> UnacknowledgedCreates.Made? {
     found.filter {

@@ -406,11 +406,11 @@ package struct InDoubtResolver {
     /// The indexes of the creates to search for.
     var asked: [Int] = []
     /// Those creates, and others that may have made the records found.
-    var all: [UnacknowledgedCreates.Lost] = []
+    var all: [PendingWrite] = []
     /// The creates that the org most likely refused, by index.
-    var presumedRefused: [(place: Int, lost: UnacknowledgedCreates.Lost)] = []
+    var presumedRefused: [(place: Int, lost: PendingWrite)] = []
     /// All creates for which the org is queried; empty if no query is needed.
-    var wanted: [UnacknowledgedCreates.Lost] {
+    var wanted: [PendingWrite] {
       asked.isEmpty && presumedRefused.isEmpty ? [] : all + presumedRefused.map(\.lost)
     }
 
@@ -461,16 +461,14 @@ package struct InDoubtResolver {
   }
 
   /// Returns a write with the time range in which it can have made its record.
-  package func unacknowledged(_ write: PendingWrite) -> UnacknowledgedCreates.Lost {
+  package func unacknowledged(_ write: PendingWrite) -> PendingWrite {
     let window = unansweredWaitSeconds * 1000
     let session = reader.session
     let now = session.serverDate ?? session.estimatedServerDate
-    var lost = UnacknowledgedCreates.Lost(
-      write.fields, sent: write.since, until: write.sent + window,
-      isOver: window <= 0 || now - write.sent >= window)
-    (lost.isPresumed, lost.isRevised) = (write.isPresumed, write.isRevised)
+    var lost = write
+    lost.until = write.sent + window
+    lost.isOver = window <= 0 || now - write.sent >= window
     lost.ahead = ahead
-    lost.otherSenders = write.otherSenders
     return lost
   }
 

@@ -24,12 +24,22 @@ package struct PendingWrite: Sendable, Hashable {
   package var since: Int64
   /// The org's time when the write was sent, as far as known.
   package var sent: Int64
+  /// The latest time at which it can have arrived, in milliseconds of the org's time.
+  package var until: Int64
+  /// Whether that time has passed; before it, only a record that agrees in full matches.
+  package var isOver = true
+  /// How far `since` may be ahead of the dates of the org's records, in milliseconds; 0 if the
+  /// org's responses and records use the same clock.
+  var ahead: Int64 = 0
   /// Whether there is no record of the sending: it may have been sent at any time from `since` to
   /// `sent`.
+  ///
+  /// Only a record with everything that would have been sent matches it.
   package var isPresumed = false
   /// Other possible senders, if the sender is unknown.
   package var otherSenders: [String] = []
-  /// Whether another state of it may have been sent before.
+  /// Whether another state of it may have been sent before, so that a record of its sender may come
+  /// from that state.
   package var isRevised = false
   /// The bulk job in which it was sent; nil for an ordinary request.
   package var job: String?
@@ -48,6 +58,6 @@ package struct PendingWrite: Sendable, Hashable {
     self.fields = fields
     self.seen = seen
     self.since = since
-    self.sent = sent
+    (self.sent, until) = (sent, sent)
   }
 }

@@ -18,38 +18,6 @@ package enum UnacknowledgedCreates {
     case none
   }
 
-  /// A create without a response.
-  package struct Lost: Sendable {
-    /// The fields that were sent.
-    package var fields: JSONObject
-    /// The recorded time of sending, in milliseconds of the org's time.
-    package var sent: Int64
-    /// The latest time at which it can have arrived, in milliseconds of the org's time.
-    package var until: Int64
-    /// Whether that time has passed; before it, only a record that agrees in full matches.
-    package var isOver: Bool
-    /// Whether it is unknown if it was sent at all.
-    ///
-    /// The sender has created other records in that time, so only a record with everything that
-    /// would have been sent matches.
-    package var isPresumed = false
-    /// Other possible senders.
-    package var otherSenders: [String] = []
-    /// Whether another state of it may have been sent, so that a record of its sender may come from
-    /// that state.
-    package var isRevised = false
-    /// How far `sent` may be ahead of the dates of the org's records, in milliseconds; 0 if the
-    /// org's responses and records use the same clock.
-    package var ahead: Int64 = 0
-
-    package init(_ fields: JSONObject, sent: Int64, until: Int64, isOver: Bool = true) {
-      self.fields = fields
-      self.sent = sent
-      self.until = until
-      self.isOver = isOver
-    }
-  }
-
   /// The record that a lost create has made, in its current state.
   package struct Made: Sendable, Hashable {
     /// The record's 18-character ID.
@@ -152,7 +120,7 @@ package enum UnacknowledgedCreates {
   /// likely the sender's separate work. With `asksPerson` an operator decides; otherwise it counts
   /// as separate work.
   package static func match(
-    _ creates: [Lost], _ candidates: [JSONObject], asksPerson: Bool = true
+    _ creates: [PendingWrite], _ candidates: [JSONObject], asksPerson: Bool = true
   ) -> [Fate] {
     var matching = UnacknowledgedCreatesMatching(creates, candidates, asksPerson: asksPerson)
     return matching.fates()
@@ -170,14 +138,14 @@ package enum UnacknowledgedCreates {
   ]
 
   /// Whether a record was created at a time at which the create can have made it.
-  package static func isInTime(of create: Lost, _ record: JSONObject) -> Bool {
+  package static func isInTime(of create: PendingWrite, _ record: JSONObject) -> Bool {
     guard let date = record["CreatedDate"]?.string, let created = Dates.milliseconds(iso8601: date)
     else { return false }
     return isInTime(of: create, created, lateBy: lateMilliseconds)
   }
 
-  static func isInTime(of create: Lost, _ created: Int64, lateBy late: Int64) -> Bool {
-    created >= create.sent - slackMilliseconds && created <= create.until + late
+  static func isInTime(of create: PendingWrite, _ created: Int64, lateBy late: Int64) -> Bool {
+    created >= create.since - slackMilliseconds && created <= create.until + late
   }
 
   /// Returns the query for the records that a user created in the time of the creates, including
@@ -185,10 +153,10 @@ package enum UnacknowledgedCreates {
   ///
   /// Long text cannot be filtered, so fields are compared here.
   package static func question(
-    _ describe: Describe, of creates: [Lost], userID: String
+    _ describe: Describe, of creates: [PendingWrite], userID: String
   ) -> RecordReader.Question {
     let names = readable(creates.flatMap(\.fields.names), describe, and: auditFields)
-    let from = (creates.map { $0.sent - $0.ahead }.min() ?? 0) - slackMilliseconds
+    let from = (creates.map { $0.since - $0.ahead }.min() ?? 0) - slackMilliseconds
     let to = (creates.map(\.until).max() ?? 0) + lateMilliseconds
     let others = Set(creates.flatMap(\.otherSenders)).subtracting([userID]).sorted()
     let texts = ([userID] + others).map(SOQLLiteral.text)
@@ -229,7 +197,7 @@ package enum UnacknowledgedCreates {
   ///
   /// A record with everything that was sent may be its result, but is never assigned to it without
   /// an operator's decision.
-  static func fate(ofRefused create: Lost, _ records: [JSONObject]) -> Fate {
+  static func fate(ofRefused create: PendingWrite, _ records: [JSONObject]) -> Fate {
     fate(
       of: create, records,
       because: "a required field was sent empty, and the org's automation may have filled it"
@@ -238,10 +206,10 @@ package enum UnacknowledgedCreates {
 
   /// Returns the outcome of a create without a matching record, if the dates of the org's responses
   /// cannot be trusted because they may come from a proxy.
-  static func fate(ofMisdated create: Lost, _ records: [JSONObject]) -> Fate {
+  static func fate(ofMisdated create: PendingWrite, _ records: [JSONObject]) -> Fate {
     if create.ahead <= 0 { return .notMade }
     var earlier = create
-    earlier.sent -= create.ahead
+    earlier.since -= create.ahead
     return fate(
       of: earlier, records,
       because:
@@ -250,7 +218,7 @@ package enum UnacknowledgedCreates {
   }
 
   private static func fate(
-    of create: Lost, _ records: [JSONObject], because words: String
+    of create: PendingWrite, _ records: [JSONObject], because words: String
   ) -> Fate {
     let ids = records.filter { record in
       isInTime(of: create, record) && agreement(of: create.fields, with: record) == .whole

@@ -44,13 +44,13 @@ struct UnacknowledgedCreatesMatching {
     case resembling
   }
 
-  private let creates: [UnacknowledgedCreates.Lost]
+  private let creates: [PendingWrite]
   private let asksPerson: Bool
   private var fatesByCreate: [UnacknowledgedCreates.Fate?]
   private var groups: [Group]
   private var free: [Candidate]
 
-  init(_ creates: [UnacknowledgedCreates.Lost], _ candidates: [JSONObject], asksPerson: Bool) {
+  init(_ creates: [PendingWrite], _ candidates: [JSONObject], asksPerson: Bool) {
     self.creates = creates
     self.asksPerson = asksPerson
     fatesByCreate = Array(repeating: nil, count: creates.count)
@@ -70,20 +70,20 @@ struct UnacknowledgedCreatesMatching {
   }
 
   /// Whether only a record that agrees in full matches the create.
-  private func isUnsure(_ create: UnacknowledgedCreates.Lost) -> Bool {
+  private func isUnsure(_ create: PendingWrite) -> Bool {
     !create.isOver || create.isPresumed
   }
 
   /// Whether a record that has no value of a create is its sender's separate work rather than the
   /// create's result.
-  private func isMostLikelyUnsent(_ create: UnacknowledgedCreates.Lost) -> Bool {
+  private func isMostLikelyUnsent(_ create: PendingWrite) -> Bool {
     create.isPresumed && !create.isRevised
   }
 
   // MARK: Matching
 
   private func isInTime(
-    _ candidate: Candidate, _ create: UnacknowledgedCreates.Lost,
+    _ candidate: Candidate, _ create: PendingWrite,
     lateBy late: Int64 = UnacknowledgedCreates.slackMilliseconds
   ) -> Bool {
     UnacknowledgedCreates.isInTime(of: create, candidate.created, lateBy: late)
@@ -177,7 +177,7 @@ struct UnacknowledgedCreatesMatching {
     return free.filter { candidate in
       guard isInTime(candidate, creates[create]) else { return false }
       if resembles(candidate, group) { return true }
-      return candidate.created >= creates[create].sent / 1000 * 1000
+      return candidate.created >= creates[create].since / 1000 * 1000
         && ((asksPerson && !isMostLikelyUnsent(creates[create])) || candidate.isTouched)
     }
   }
