@@ -43,11 +43,11 @@ demo: release  ## the whole job on an embedded org, with its result
 	@$(PROGRAM) demo
 
 lint: deps  ## formatting and warnings, and whether the mutants fit the sources
-	swift format lint --strict --parallel --recursive Sources Benchmarks Tests Package.swift
+	swift format lint --strict --parallel --recursive Sources Benchmarks Tests clients Package.swift
 	@Tests/Mutants/mutants.py --check
 
 format:  ## format the sources in place
-	swift format --in-place --recursive Sources Benchmarks Tests Package.swift
+	swift format --in-place --recursive Sources Benchmarks Tests clients Package.swift
 
 ifdef TEST
 test: tested  ## lint, the demo and every suite; TEST='--filter NAME' runs the tests that it names

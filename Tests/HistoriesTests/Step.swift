@@ -43,7 +43,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case returnAltering(phone: Int, soup: Int)
   /// A file is returned again under another name.
   case returnAgain(pick: Int)
-  /// The phone installs the newest bundle, if the app may do so (docs/app-integration.md).
+  /// The phone installs the newest bundle, if the app may do so (docs/bundle-format.md).
   case install(phone: Int)
   case orgChange(OrgChange)
   case clock(seconds: Int)

@@ -134,7 +134,17 @@ def play(scene, manifest, commands, folder):
         phone.sync("wait 4")
 
 
+def check_page():
+    """The page for apps shows the examples as they are compiled, each of at most 40 lines."""
+    page = (ROOT / "docs" / "app-integration.md").read_text()
+    for example in ("swift/Example/FieldApp.swift", "java/example/FieldApp.java"):
+        text = (ROOT / "clients" / example).read_text()
+        if text not in page or text.count("\n") > 40:
+            raise SystemExit(f"docs/app-integration.md does not show clients/{example}")
+
+
 def main(attache, scratch):
+    check_page()
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="attache-kits.", dir=memory) as folder:
         folder = Path(folder)

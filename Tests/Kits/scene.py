@@ -137,7 +137,7 @@ class Scene:
 
 
 def make_delta(old, new, path, key):
-    """Writes and signs the delta between two bundles, as docs/bundle-format.md describes it."""
+    """Writes and signs the delta between two bundles, as docs/on-disk.md describes it."""
     folder = path.parent / (path.name + ".work")
     folder.mkdir()
     with zipfile.ZipFile(old) as one, zipfile.ZipFile(new) as other:

@@ -6,6 +6,7 @@ import Foundation
 /// `hasChanges` and `reasons`, which only need an open database of their own. Use it from one thread
 /// at a time.
 public final class Attache {
+  /// The user whose stores they are.
   public let owner: Owner
   private let root: URL
   private let trust: Trust?
@@ -21,15 +22,14 @@ public final class Attache {
   ///     `Documents/<bundle id>`, on Android the app's data directory.
   ///   - trust: The keys that sign the bundles; nil if the pipeline does not sign.
   ///   - passphrase: The passphrase of sealed bundles.
+  ///   - open: Opens a store with the key that it needs.
   ///   - encrypt: Writes an encrypted copy of the first file as the second, if the SDK does not
   ///     encrypt a store by itself.
-  ///   - open: Opens a store or a delta with the key that it needs.
   public init(
     root: URL, owner: Owner, trust: Trust?, passphrase: String? = nil,
-    encrypt: ((_ store: URL, _ copy: URL) throws -> Void)? = nil,
     open: @escaping (_ file: URL, _ form: StoreForm) throws -> any Database = { file, _ in
       try SQLiteDatabase(file)
-    }
+    }, encrypt: ((_ store: URL, _ copy: URL) throws -> Void)? = nil
   ) {
     (self.root, self.owner, self.trust) = (root, owner, trust)
     (self.passphrase, self.encrypt, self.open) = (passphrase, encrypt, open)
@@ -64,8 +64,13 @@ public final class Attache {
 
   /// An open edit that a bundle brought back.
   public struct Reason: Equatable, Sendable {
-    public let store, soup: String
+    /// The path of the store.
+    public let store: String
+    /// The name of the soup.
+    public let soup: String
+    /// The element's `_soupEntryId`.
     public let entryId: Int
+    /// The record's ID; a local one if the device created it.
     public let recordId: String?
     /// `__last_error__`: show it to the user.
     public let sentence: String
@@ -95,7 +100,9 @@ public final class Attache {
     try resume()
   }
 
-  /// Completes an interrupted installation. Call it at the app's start, before the SDK opens a store.
+  /// Completes an interrupted installation.
+  ///
+  /// Call it at the app's start, before the SDK opens a store.
   public func resume() throws {
     try remove(home("staging"))
     guard let plan: Plan = read("ready/plan.json") else { return }
@@ -192,6 +199,7 @@ public final class Attache {
 
   /// A return that is ready to be uploaded.
   public struct Return: Sendable {
+    /// The zip to upload.
     public let file: URL
     fileprivate let handback: Int
     fileprivate let at: Date
@@ -271,7 +279,8 @@ public final class Attache {
     let digest: String
 
     init(_ changes: [String]) {
-      (count, digest) = (changes.count, Digest.sha256Hex(Data(changes.sorted().joined(separator: "\n").utf8)))
+      let text = changes.sorted().joined(separator: "\n")
+      (count, digest) = (changes.count, Digest.sha256Hex(Data(text.utf8)))
     }
   }
 
@@ -313,7 +322,8 @@ public final class Attache {
   private func stores(_ paths: [String]) throws -> [Store] {
     let manifest: Manifest? = read("manifest.json")
     let all = Set(paths + (manifest?.stores.map(\.path) ?? []))
-    return try all.sorted().filter { files.fileExists(atPath: place($0).path) }.map { try store($0) }
+    return try all.sorted().filter { files.fileExists(atPath: place($0).path) }
+      .map { try store($0) }
   }
 
   private func store(_ path: String) throws -> Store {

@@ -8,7 +8,9 @@ import Foundation
   import CAttacheSQLite
 #endif
 
-/// An open SQLite database. An app may use its own, such as FMDB with SQLCipher.
+/// An open SQLite database.
+///
+/// An app may use its own, such as FMDB with SQLCipher.
 public protocol Database: AnyObject {
   /// Runs a statement that returns no rows.
   func execute(_ sql: String, _ arguments: [String]) throws
@@ -45,15 +47,18 @@ public final class SQLiteDatabase: Database {
 
   deinit { sqlite3_close_v2(handle) }
 
+  /// Runs a statement that returns no rows.
   public func execute(_ sql: String, _ arguments: [String]) throws { _ = try query(sql, arguments) }
 
+  /// Runs a statement, and returns its rows, with every value as text.
   public func query(_ sql: String, _ arguments: [String]) throws -> [[String?]] {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure() }
     defer { sqlite3_finalize(statement) }
     for (index, argument) in arguments.enumerated() {
       sqlite3_bind_text(
-        statement, Int32(index + 1), argument, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+        statement, Int32(index + 1), argument, -1,
+        unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
     var rows: [[String?]] = []
     while true {

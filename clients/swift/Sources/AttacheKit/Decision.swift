@@ -1,7 +1,10 @@
 import Foundation
 
-/// What an app does next. The rules are in `clients/decisions.json`.
+/// What an app does next.
+///
+/// The rules are in `clients/decisions.json`.
 public struct Decision: Equatable, Sendable {
+  /// What to do.
   public enum Action: String, Codable, Sendable {
     /// Install the bundle.
     case install
@@ -13,6 +16,7 @@ public struct Decision: Equatable, Sendable {
     case wait
   }
 
+  /// What to do.
   public let action: Action
   /// The position of the offer to install or apply.
   public let offer: Int?
@@ -22,16 +26,23 @@ public struct Decision: Equatable, Sendable {
 
 /// The installed stores, as a decision sees them.
 public struct Installed: Codable, Equatable, Sendable {
+  /// A return that has arrived.
   public struct Returned: Codable, Equatable, Sendable {
+    /// Its number.
     public var handback: Int
+    /// When it was made, by the device's clock.
     public var at: Date
   }
 
+  /// The generation in the stamp of the user's stores.
   public var generation: Int
+  /// When the bundle was made; nil if this kit did not install it.
   public var created: Date?
-  /// The members of the stamp of the user's stores.
+  /// The stamp ID of the user's stores.
   public var stampId: String
+  /// The ID of the installation; nil if no app marked it.
   public var install: String?
+  /// The number of the last return that was prepared.
   public var handback: Int
   /// The stamp ID of each store by its path.
   public var stamps: [String: String]
@@ -49,9 +60,13 @@ public struct Installed: Codable, Equatable, Sendable {
 
 /// A bundle or a delta that may be installed.
 public struct Offered: Codable, Equatable, Sendable {
+  /// The generation of the bundle.
   public var generation: Int
+  /// When the bundle was made.
   public var created: Date
+  /// When the app should ask for a newer one.
   public var expires: Date?
+  /// The returns that the bundle includes.
   public var includes: [Manifest.Include]
   /// For a delta: the stamp ID of each store that it is for, by path.
   public var from: [String: String]?

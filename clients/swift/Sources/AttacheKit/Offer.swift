@@ -2,6 +2,7 @@ import Foundation
 
 /// A verified bundle or delta.
 public struct Offer {
+  /// The manifest of the bundle, or of the one that the delta leads to.
   public let manifest: Manifest
   /// Whether it is a delta.
   public let isDelta: Bool
@@ -20,6 +21,7 @@ public struct Offer {
     let from: String?
   }
 
+  /// The offer, as a decision sees it.
   public var offered: Offered {
     Offered(
       generation: manifest.generation, created: manifest.created, expires: manifest.expires,

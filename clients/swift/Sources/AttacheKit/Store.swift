@@ -122,8 +122,9 @@ struct Store {
 // MARK: deltas
 
 extension Store {
-  /// Applies a delta in one transaction, and marks the installation, by the statements of
-  /// `docs/bundle-format.md`. A trial changes nothing.
+  /// Applies a delta in one transaction, and marks the installation.
+  ///
+  /// The statements are those of `docs/on-disk.md`. A trial changes nothing.
   ///
   /// `step` is called before each statement.
   func apply(
@@ -135,7 +136,8 @@ extension Store {
       _ = try database.query("PRAGMA cipher_default_kdf_iter = \(iterations)", [])
     }
     try database.execute(
-      "ATTACH DATABASE \(Self.quoted(delta.path)) AS delta KEY \(Self.quoted(passphrase ?? ""))", [])
+      "ATTACH DATABASE \(Self.quoted(delta.path)) AS delta KEY \(Self.quoted(passphrase ?? ""))", []
+    )
     defer { try? database.execute("DETACH DATABASE delta", []) }
     try database.execute("BEGIN", [])
     do {
@@ -198,7 +200,8 @@ extension Store {
   /// SDK generates.
   private func words(_ soup: String) throws -> [String] {
     try database.query(
-      "SELECT column FROM delta.indexes WHERE soup = ? AND type = 'full_text' ORDER BY rowid", [soup]
+      "SELECT column FROM delta.indexes WHERE soup = ? AND type = 'full_text' ORDER BY rowid",
+      [soup]
     ).compactMap(\.first!)
   }
 

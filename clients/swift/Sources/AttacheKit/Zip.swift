@@ -26,9 +26,9 @@ struct ZipReader {
       return (0..<count).reversed().reduce(0) { $0 << 8 | Int(archive[offset + $1]) }
     }
     func number64(_ offset: Int) throws -> Int {
-      guard let value = try Int(exactly: UInt64(number(offset, 4)) | UInt64(number(offset + 4, 4)) << 32)
-      else { throw Self.damaged }
-      return value
+      let (low, high) = (try number(offset, 4), try number(offset + 4, 4))
+      guard high < 1 << 30 else { throw Self.damaged }
+      return low | high << 32
     }
     let lowest = max(0, archive.count - 65_557)
     guard archive.count >= 22,
@@ -98,7 +98,9 @@ struct ZipReader {
     func pass(_ part: Data) throws {
       total += part.count
       guard total <= entry.bytes else { throw Self.damaged }
-      crc = part.withUnsafeBytes { crc32(crc, $0.bindMemory(to: UInt8.self).baseAddress, uInt($0.count)) }
+      crc = part.withUnsafeBytes {
+        crc32(crc, $0.bindMemory(to: UInt8.self).baseAddress, uInt($0.count))
+      }
       try body(part)
     }
     let part = 1 << 18
@@ -159,7 +161,8 @@ struct ZipWriter {
     defer { deflateEnd(&stream) }
     let (start, path) = (place, Data(name.utf8))
     // The sizes follow the content, so that it is read once.
-    try write(Self.fields([(0x0403_4B50, 4)] + Self.common(0, 0, 0) + [(path.count, 2), (0, 2)]) + path)
+    let header = [(0x0403_4B50, 4)] + Self.common(0, 0, 0) + [(path.count, 2), (0, 2)]
+    try write(Self.fields(header) + path)
     var (crc, total, packed) = (crc32(0, nil, 0), 0, 0)
     var isAtEnd = false
     while !isAtEnd {
@@ -189,19 +192,20 @@ struct ZipWriter {
     guard max(total, place) < 0xFFFF_FFFF else { throw CocoaError(.fileWriteOutOfSpace) }
     let sizes = [(Int(crc), 4), (packed, 4), (total, 4)]
     try write(Self.fields([(0x0807_4B50, 4)] + sizes))
-    directory +=
-      Self.fields(
-        [(0x0201_4B50, 4), (0x0314, 2)] + Self.common(Int(crc), packed, total)
-          + [(path.count, 2), (0, 2), (0, 2), (0, 2), (0, 2), (0o100600 << 16, 4), (start, 4)]) + path
+    let ending = [(0, 2), (0, 2), (0, 2), (0, 2), (0o100600 << 16, 4), (start, 4)]
+    let fields =
+      [(0x0201_4B50, 4), (0x0314, 2)] + Self.common(Int(crc), packed, total) + [(path.count, 2)]
+    directory += Self.fields(fields + ending) + path
     count += 1
   }
 
   mutating func finish() throws {
     let start = place
     try write(directory)
+    let size = directory.count
     try write(
       Self.fields(
-        [(0x0605_4B50, 4), (0, 4), (count, 2), (count, 2), (directory.count, 4), (start, 4), (0, 2)]))
+        [(0x0605_4B50, 4), (0, 4), (count, 2), (count, 2), (size, 4), (start, 4), (0, 2)]))
     try file.synchronize()
     try file.close()
   }
@@ -218,7 +222,9 @@ struct ZipWriter {
 
   private static func fields(_ fields: [(value: Int, bytes: Int)]) -> Data {
     fields.reduce(into: Data()) { data, field in
-      for byte in 0..<field.bytes { data.append(UInt8(truncatingIfNeeded: field.value >> (8 * byte))) }
+      for byte in 0..<field.bytes {
+        data.append(UInt8(truncatingIfNeeded: field.value >> (8 * byte)))
+      }
     }
   }
 }

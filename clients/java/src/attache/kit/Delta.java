@@ -3,7 +3,7 @@ package attache.kit;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The statements by which a device applies a delta, as docs/bundle-format.md lists them. */
+/** The statements by which a device applies a delta, as docs/on-disk.md lists them. */
 final class Delta {
   private Delta() {}
 

@@ -163,7 +163,7 @@ final class Store implements AutoCloseable {
 
   /**
    * Applies a delta in one transaction, and marks the installation, by the statements of
-   * docs/bundle-format.md. A trial changes nothing.
+   * docs/on-disk.md. A trial changes nothing.
    */
   void apply(Path delta, String passphrase, int iterations, String install, boolean isTrial, Step step)
       throws Exception {
