@@ -105,7 +105,7 @@ public final class Attache {
   /// Call it at the app's start, before the SDK opens a store.
   public func resume() throws {
     try remove(home("staging"))
-    guard let plan: Plan = read("ready/plan.json") else { return }
+    guard let plan: Plan = read("ready/plan.json") else { return try remove(home("ready")) }
     var state = plan.state
     let manifest = try JSON.decoder().decode(
       Manifest.self, from: Data(contentsOf: home("ready/manifest.json")))
@@ -133,6 +133,7 @@ public final class Attache {
     try step("clean")
     // The plan goes first: without it there is nothing to resume.
     try remove(home("ready/plan.json"))
+    try step("end")
     try remove(home("ready"))
   }
 
@@ -159,10 +160,10 @@ public final class Attache {
         try rename(copy, file)
       }
     }
-    try offer.document.write(to: staging.appendingPathComponent("manifest.json"))
+    try write(offer.document, to: staging.appendingPathComponent("manifest.json"))
     let plan = Plan(
       isDelta: offer.isDelta, state: State(install: install, seen: Seen(changes)))
-    try JSON.encoder().encode(plan).write(to: staging.appendingPathComponent("plan.json"))
+    try write(JSON.encoder().encode(plan), to: staging.appendingPathComponent("plan.json"))
     if offer.isDelta, offer.parts.count > 1 {
       // A refusal by the last store would leave the others changed.
       for (index, part) in offer.parts.enumerated() {
@@ -354,6 +355,15 @@ public final class Attache {
 
   private func write(_ state: State, _ name: String) throws {
     try JSON.encoder().encode(state).write(to: home(name), options: .atomic)
+  }
+
+  /// Writes a new file to the disk.
+  private func write(_ content: Data, to file: URL) throws {
+    try Data().write(to: file)
+    let handle = try FileHandle(forWritingTo: file)
+    defer { try? handle.close() }
+    try handle.write(contentsOf: content)
+    try handle.synchronize()
   }
 
   private func remove(_ file: URL) throws {

@@ -68,7 +68,7 @@ import Testing
     }
     // Every step up to the one rename of everything.
     #expect(old == 5)
-    #expect(step == 9)
+    #expect(step == 10)
   }
 
   @Test func aDeltaLeadsToTheBundle() throws {
@@ -160,7 +160,9 @@ import Testing
     _ = try open.query("PRAGMA journal_mode = WAL", [])
     try scene.edit("log", 0)
     let file = scene.work.appendingPathComponent("return.zip")
-    try kit.delivered(kit.prepareReturn(as: file, now: Scene.now))
-    #expect(try !kit.hasChanges())
+    try withExtendedLifetime(open) {
+      try kit.delivered(kit.prepareReturn(as: file, now: Scene.now))
+      #expect(try !kit.hasChanges())
+    }
   }
 }

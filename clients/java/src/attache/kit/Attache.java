@@ -158,7 +158,10 @@ public final class Attache {
     Disk.remove(home.resolve("staging"));
     Path ready = home.resolve("ready");
     String plan = Disk.read(ready.resolve("plan.json"));
-    if (plan == null) return;
+    if (plan == null) {
+      Disk.remove(ready);
+      return;
+    }
     boolean isDelta = Json.parse(plan).flag("isDelta");
     State state = new State(Json.parse(plan).get("state"));
     String document = Disk.read(ready.resolve("manifest.json"));
@@ -189,6 +192,7 @@ public final class Attache {
     steps.before("clean");
     // The plan goes first: without it there is nothing to resume.
     Disk.remove(ready.resolve("plan.json"));
+    steps.before("end");
     Disk.remove(ready);
   }
 
