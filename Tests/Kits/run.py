@@ -50,7 +50,8 @@ def compile_java(folder):
     sources = [str(path) for path in sorted((ROOT / "clients" / "java").rglob("*.java"))]
     subprocess.run(["javac", "--release", "11", "-Xlint:all,-try,-serial", "-Werror", "-cp", JDBC,
                     "-d", folder, *sources], check=True)
-    return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{folder}:{JDBC}"]
+    return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}",
+            "-cp", f"{folder}:{JDBC}"]
 
 
 class Phone:
@@ -161,7 +162,8 @@ def main(attache, scratch):
             if building.wait() != 0:
                 raise SystemExit("the Swift kit does not compile")
             subprocess.run(["swift", "test", *package, "--skip-build", "--disable-xctest"],
-                           check=True, env={**os.environ, "ATTACHE_KIT_SCENE": str(folder / "fixtures")})
+                           check=True, env={**os.environ, "ATTACHE_KIT_SCENE": str(folder / "fixtures"),
+                                       "TMPDIR": str(folder)})
             play(scene, manifest, {"ios": [Path(scratch) / "kit" / "debug" / "Phone"], "android": [*java, "Phone"]},
                  folder / "phones")
         finally:
