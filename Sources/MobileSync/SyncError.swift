@@ -18,6 +18,8 @@ public struct SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case badResponse = "sync.bad-response"
     /// Fewer records arrived than the org promised.
     case incomplete = "sync.incomplete"
+    /// A record has no value in the field that identifies it.
+    case recordWithoutID = "sync.record-without-id"
     /// A briefcase rule failed in the org.
     case ruleErrors = "sync.rule-errors"
     /// More records would be deleted than the guard allows.
@@ -112,7 +114,7 @@ extension SyncError {
         path != TargetFields().idFieldName
       {
         throw SyncError(
-          .definition, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
+          .recordWithoutID, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
       }
       if let error = error as? StoreError, error.isAboutPage {
         throw SyncError(.badResponse, "\(error)")

@@ -156,6 +156,7 @@ package struct DataDirectory: Sendable, Hashable {
   /// Throws if another process holds the lock: it may be a run of that version, which could not
   /// continue with the converted ledger, or a dry run that copies the file.
   func convertLedger() throws {
+    try DataFormat.check(self)
     guard LedgerDatabase.isOfEarlierVersion(path: state) else { return }
     let lock = try PipelineRun.takeLock(self)
     defer { lock.close() }

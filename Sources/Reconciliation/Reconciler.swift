@@ -48,7 +48,7 @@ package final class Reconciler {
   var firstSync: [Int64: Int] = [:]
   /// Edits that got no answer, did not arrive and were sent again, which is done only once.
   var resent: Set<Int64> = []
-  /// Those of them that each have a request of their own.
+  /// Those of them that each have a separate request.
   var alone: Set<Int64> = []
   /// What the run's deletions mean for edits below their records.
   var cascades = Cascades()

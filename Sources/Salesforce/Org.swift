@@ -70,6 +70,11 @@ public final class Org: Sendable {
     budget: APIBudget = APIBudget(), keepsObjects: Bool = false,
     pause: RetryPause = .real, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws(OrgError) {
+    // An alias needs none.
+    if !url.isEmpty, let fault = OrgAddress.fault(of: url) {
+      throw OrgError(
+        .configuration, message: "\(fault.what); \(fault.fix)", request: "connect")
+    }
     var configuration = HTTPClient.Configuration()
     configuration.caFile = caFile
     configuration.concurrency = concurrency

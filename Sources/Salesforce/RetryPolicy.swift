@@ -169,7 +169,7 @@ package struct RetryPolicy: Sendable {
     return kind
   }
 
-  /// Whether a server with this status reports a failure of its own.
+  /// Whether a server with this status reports that it failed itself.
   private static func isFailure(_ status: Int) -> Bool {
     status == 420 || (500...599).contains(status)
   }

@@ -2,7 +2,6 @@ import Archive
 import TestSupport
 import Testing
 
-/// Archives exactly at their limits, and one above.
 @Suite struct ArchiveLimitsTests {
   let directory = TemporaryDirectory()
 

@@ -156,7 +156,6 @@ import Testing
   }
 }
 
-/// Runs a Python script with arguments and returns its output.
 func python(_ script: String, _ arguments: String...) throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -3,7 +3,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Malicious archives, created with Python's own libraries, and damaged archives.
 @Suite struct HostileArchiveTests {
   /// Writes one archive per case to the directory: `<case>.zip` or `<case>.tar.gz`.
   private static let corpus = Result {

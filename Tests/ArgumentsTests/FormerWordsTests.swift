@@ -2,7 +2,6 @@ import Arguments
 import System
 import Testing
 
-/// What the usage error of a renamed option or command says.
 @Suite struct FormerWordsTests {
   private struct Decide: Command {
     static let name = "decide"
@@ -38,8 +37,7 @@ import Testing
 
   private let tool = Tool<Journal>(
     name: "tool", summary: "a tool", version: "1", date: "today",
-    commands: [Decide.self, Show.self, Names.self],
-    exitStatuses: [],
+    commands: [Decide.self, Show.self, Names.self], exitStatuses: [],
     former: FormerWords(
       options: ["again": "--retry", "rehearse": "--retry --report DIR"],
       commands: ["decide again": "tool decide --retry"]))
@@ -48,9 +46,7 @@ import Testing
     do throws(UsageError) {
       _ = try tool.parse(words)
       return nil
-    } catch {
-      return error.description
-    }
+    } catch { return error.description }
   }
 
   @Test func `a former option is refused with the option that replaces it`() {

@@ -14,7 +14,6 @@ enum Format: String, ArgumentValue, CaseIterable {
   case tarZst = "tar.zst"
 }
 
-/// Options that several commands share.
 struct Common: Sendable {
   var json = false
   static var parameters: [Parameter<Common>] { [.flag("json", "print JSON", \.json).shared] }
@@ -38,8 +37,7 @@ struct Prime: Command {
       .arguments("more", "further pipelines", \.more),
       .option(
         "user", short: "u", "NAME", "only these users", completes: .asked("users", orFiles: false),
-        \.users),
-      .option("only", "STAGES", "stages to do", commas: true, \.only),
+        \.users), .option("only", "STAGES", "stages to do", commas: true, \.only),
       .option("jobs", short: "j", "N", "stores in work at once", \.jobs),
       .option("format", "FORMAT", "archive format", \.format),
       .option("deadline", "SECONDS", "stop after this time", \.deadline),
@@ -126,13 +124,11 @@ struct Serve: Command {
 
 let planner = Tool<Journal>(
   name: "planner", summary: "plans what field staff take along", version: "1.2",
-  date: "November 21, 2026",
-  groups: [Note("org", "connect an org")],
+  date: "November 21, 2026", groups: [Note("org", "connect an org")],
   sections: [
     HelpSection("plans", ["reconcile", "prime"]),
     HelpSection("others", ["org", "completion", "manual", "help"]),
-  ],
-  commands: [Prime.self, Reconcile.self, Undo.self, Serve.self],
+  ], commands: [Prime.self, Reconcile.self, Undo.self, Serve.self],
   exitStatuses: [
     Note("0", "done"), Note("2", "the words on the command line were wrong"),
     Note("3", "finished, with conflicts"),

@@ -6,7 +6,6 @@ func place(of program: String) -> String? {
     .first { FileManager.default.isExecutableFile(atPath: $0) }
 }
 
-/// Runs an installed program on a text, for tests of scripts and pages.
 func outputOf(_ program: String, _ arguments: [String], input: String) throws
   -> (status: Int32, text: String)
 {
@@ -30,6 +29,5 @@ func outputOf(_ program: String, _ arguments: [String], input: String) throws
 /// An expected page of the planner, from `Tests/Fixtures/planner`.
 func fixture(_ name: String) throws -> String {
   let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  return try String(
-    contentsOf: tests.appending(path: "Fixtures/planner/" + name), encoding: .utf8)
+  return try String(contentsOf: tests.appending(path: "Fixtures/planner/" + name), encoding: .utf8)
 }

@@ -13,9 +13,7 @@ private func outcome(_ line: String) async throws -> String {
       _ = try? await run(journal)
       return journal.all.joined()
     }
-  } catch {
-    return "\(error.command): \(error.description)"
-  }
+  } catch { return "\(error.command): \(error.description)" }
 }
 
 @Suite struct ToolTests {
@@ -31,12 +29,9 @@ private func outcome(_ line: String) async throws -> String {
     ("prime --json --dry-run fs", #"prime fs [] [] ["all"] 4 zip - dryjson"#),
     ("prime -- --odd", #"prime --odd [] [] ["all"] 4 zip - "#),
     ("prime -", #"prime - [] [] ["all"] 4 zip - "#),
-    ("prime --user= fs", #"prime fs [] [""] ["all"] 4 zip - "#),
-    ("reconcile", "reconcile -"),
-    ("reconcile fs", "reconcile fs"),
-    ("reconcile ./undo", "reconcile ./undo"),
-    ("reconcile undo 12 --reason why", "undo 12 why"),
-    ("org serve", "serve 0 -"),
+    ("prime --user= fs", #"prime fs [] [""] ["all"] 4 zip - "#), ("reconcile", "reconcile -"),
+    ("reconcile fs", "reconcile fs"), ("reconcile ./undo", "reconcile ./undo"),
+    ("reconcile undo 12 --reason why", "undo 12 why"), ("org serve", "serve 0 -"),
     ("org serve --port 8080 --data d", "serve 8080 d"),
   ])
   func `words are assigned to the properties`(_ line: String, _ expected: String) async throws {
@@ -55,8 +50,7 @@ private func outcome(_ line: String) async throws -> String {
       "prime fs --format zpi":
         #"planner prime: --format cannot be "zpi": it must be one of zip, tar.zst "#
         + #"(did you mean "zip"?)"#,
-      "prime fs --jobs many":
-        #"planner prime: --jobs cannot be "many": it must be a whole number"#,
+      "prime fs --jobs many": #"planner prime: --jobs cannot be "many": it must be a whole number"#,
       "prime fs --jobs 2 --jobs 3": "planner prime: --jobs is given twice (give it once)",
       "prime fs --jobs": "planner prime: --jobs needs a value: stores in work at once",
       "prime fs --jobs --json":
@@ -91,15 +85,13 @@ private func outcome(_ line: String) async throws -> String {
   @Test(arguments: [
     ("", "planner - plans what field staff take along"),
     ("--help", "planner - plans what field staff take along"),
-    ("help", "planner - plans what field staff take along"),
-    ("--version", "planner 1.2"),
+    ("help", "planner - plans what field staff take along"), ("--version", "planner 1.2"),
     ("prime --help", "planner prime - prime snapshots from the org"),
     ("prime -h --nonsense", "planner prime - prime snapshots from the org"),
     ("help prime", "planner prime - prime snapshots from the org"),
     ("help reconcile undo", "planner reconcile undo - take back a run's edits"),
     ("help org", "planner org - connect an org"), ("org --help", "planner org - connect an org"),
-    ("org -h", "planner org - connect an org"),
-    ("help help", "planner help - explain a command"),
+    ("org -h", "planner org - connect an org"), ("help help", "planner help - explain a command"),
     ("completion --help", "planner completion - print a completion script for a shell"),
   ])
   func `help and version requests are answered`(_ line: String, _ expected: String) async throws {

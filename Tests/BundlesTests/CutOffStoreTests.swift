@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// Stores that lost their last bytes in transit.
 @Suite struct CutOffStoreTests {
   let directory = TemporaryDirectory()
 
@@ -23,9 +22,7 @@ import Testing
     do {
       _ = try Issued.validate(path, in: directory)
       return nil
-    } catch let refusal as Refusal {
-      return refusal
-    }
+    } catch let refusal as Refusal { return refusal }
   }
 
   /// Writes a large text to the first row.

@@ -179,9 +179,7 @@ struct EditReaderTests {
     for count in [0, 1, 5, 40] {
       let places = (1...45).shuffled().prefix(count).flatMap { number in
         [("accounts", Self.key), ("gone", Self.key), ("accounts", StoreKey(text: "user/other"))].map
-        {
-          RowKey(store: $0.1, soup: $0.0, soupEntryID: Int64(number))
-        }
+        { RowKey(store: $0.1, soup: $0.0, soupEntryID: Int64(number)) }
       }
       func later(_ issued: Int64?) throws -> (at: [CleanRow], later: [CleanRow]) {
         let before = try EditReader.read(
@@ -223,11 +221,9 @@ struct EditReaderTests {
     #expect(
       reading.edits.map(\.finding) == [
         "several changed rows of the soup have the same Id",
-        "several changed rows of the soup have the same Id",
-        "Id of the element is not a record Id", "Id of the element is not text",
-        "the element has no Id", "the element is not a JSON object",
-        "the element is not a JSON object",
-        nil,
+        "several changed rows of the soup have the same Id", "Id of the element is not a record Id",
+        "Id of the element is not text", "the element has no Id",
+        "the element is not a JSON object", "the element is not a JSON object", nil,
       ])
   }
 

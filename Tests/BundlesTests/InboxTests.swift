@@ -79,7 +79,6 @@ import Testing
     }
     #expect(try inbox.taken() == [])
     #expect(try Files.list(inbox.directory) == ["a.db", "b.db", "c.db"])
-    // In either order.
     for copied in copies.reversed() { _ = try inbox.take(copied) }
     #expect(try Files.list(inbox.directory) == [])
     #expect(try inbox.unfinished().map(\.name) == ["a.db", "b.db", "c.db"])

@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Returns whose device was interrupted while its app altered a soup.
 @Suite struct InterruptedReturnTests {
   static let steps: [(Platform, SoupAlteration.Step)] = Platform.allCases.flatMap { platform in
     SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }.map { (platform, $0) }

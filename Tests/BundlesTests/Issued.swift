@@ -19,16 +19,13 @@ struct Issued {
       indexes: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
         IndexSpec(path: "__local__", type: .string),
-      ]),
-    StoreConfig.Soup(soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
+      ]), StoreConfig.Soup(soupName: "cases", indexes: [IndexSpec(path: "Id", type: .string)]),
   ]
 
   let directory: TemporaryDirectory
   let platform: Platform
   var entry: StoreEntry
   var manifest: Manifest
-
-  /// The path of the store, below the platform's directory.
   var storePath: String { directory.file("stores/\(entry.path)") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {
@@ -38,7 +35,6 @@ struct Issued {
   }
 
   static let owner = StoreLocation.User(organizationID: org, userID: user)
-
   init(_ platform: Platform, in directory: TemporaryDirectory = TemporaryDirectory()) throws {
     self.directory = directory
     self.platform = platform
@@ -85,7 +81,6 @@ struct Issued {
 
   struct Lost: Error {}
 
-  /// Takes a file as the inbox does, and validates it.
   static func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = expectation(),
     in directory: TemporaryDirectory

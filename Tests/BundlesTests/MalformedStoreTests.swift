@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Files with misleading pages: trees that share pages or are cyclic, lists without an end.
 @Suite struct MalformedStoreTests {
   let directory = TemporaryDirectory()
 

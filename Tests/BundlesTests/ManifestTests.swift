@@ -27,7 +27,6 @@ import Testing
         == "00D000000000001EAA/005000000000001AAA/internal/stores/defaultStore/store.sqlite")
   }
 
-  /// The manifest with another value for a member, and a matching digest.
   private func manifest(_ name: String, _ value: JSONValue?) throws -> [UInt8] {
     var object = try #require(JSONValue(parsing: Issued(.ios).manifest.bytes).object)
     object["digest"] = nil

@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Files with an unusual name, type, mode or neighbor: each fails alone, and nothing is lost.
 @Suite struct OddReturnTests {
   let directory = TemporaryDirectory()
   var inbox: Inbox {
@@ -88,7 +87,6 @@ import Testing
     _ = try put("a.db-wal", [3, 4])
     let path = inbox.directory + "/" + changed
     var changing = inbox
-    // No file is read twice.
     changing.recentNanoseconds = 0
     changing.betweenReadings = {
       let time = try Files.modificationTime(of: path)

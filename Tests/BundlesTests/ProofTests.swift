@@ -10,23 +10,17 @@ import Testing
 
 @Suite struct ProofTests {
   private let issued: Issued
-
   init() throws { issued = try Issued(.ios) }
 
   let directory = TemporaryDirectory()
 
-  /// Takes a file as the inbox does, and validates it.
   private func validate(
     _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
-  ) throws -> ValidatedReturn {
-    try Issued.validate(path, expectation, in: directory)
-  }
+  ) throws -> ValidatedReturn { try Issued.validate(path, expectation, in: directory) }
 
   private func refusal(
     _ path: String, _ expectation: ReturnValidator.Expectation = Issued.expectation()
-  ) throws -> Refusal? {
-    #expect(throws: Refusal.self) { _ = try validate(path, expectation) }
-  }
+  ) throws -> Refusal? { #expect(throws: Refusal.self) { _ = try validate(path, expectation) } }
 
   /// Changes an element on the device and leaves the change in the `-wal`.
   private func edit(_ path: String, inLog: Bool) throws {
@@ -67,7 +61,6 @@ import Testing
       try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
   }
 
-  /// A returned bundle with an issue's manifest and the given files.
   private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
     let path = directory.file("returned.zip")
     let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
@@ -205,18 +198,13 @@ import Testing
 
   @Test(arguments: [
     "CREATE TRIGGER t AFTER INSERT ON TABLE_1 BEGIN SELECT load_extension('x'); END",
-    "CREATE VIEW v AS SELECT * FROM TABLE_1",
-    "CREATE TABLE extra (a)",
-    "CREATE VIRTUAL TABLE r USING rtree(id, a, b)",
-    "CREATE VIRTUAL TABLE f USING fts5(a)",
-    "CREATE INDEX i ON TABLE_1 (abs(id))",
-    "CREATE INDEX i ON TABLE_1 (id) WHERE id > 1",
+    "CREATE VIEW v AS SELECT * FROM TABLE_1", "CREATE TABLE extra (a)",
+    "CREATE VIRTUAL TABLE r USING rtree(id, a, b)", "CREATE VIRTUAL TABLE f USING fts5(a)",
+    "CREATE INDEX i ON TABLE_1 (abs(id))", "CREATE INDEX i ON TABLE_1 (id) WHERE id > 1",
     "ALTER TABLE TABLE_1 ADD COLUMN g GENERATED ALWAYS AS (abs(id))",
     "ALTER TABLE TABLE_1 ADD COLUMN more TEXT",
-    "ALTER TABLE soup_attrs ADD COLUMN more TEXT DEFAULT 'x'",
-    "DROP INDEX TABLE_1_0_idx",
-    "DROP TABLE TABLE_2",
-    "UPDATE soup_index_map SET columnName = 'random()' WHERE path = 'Id'",
+    "ALTER TABLE soup_attrs ADD COLUMN more TEXT DEFAULT 'x'", "DROP INDEX TABLE_1_0_idx",
+    "DROP TABLE TABLE_2", "UPDATE soup_index_map SET columnName = 'random()' WHERE path = 'Id'",
     "UPDATE soup_index_map SET columnType = 'integer' WHERE path = 'Id'",
     "INSERT INTO soup_attrs (soupName) VALUES ('accounts')",
     "INSERT INTO soup_attrs (soupName) VALUES ('ghost')",
@@ -278,10 +266,7 @@ import Testing
       bytes[place] ^= 0x81
       let path = directory.file("flip\(place)")
       try DurableFile.write(bytes, to: path)
-      do {
-        _ = try validate(path).stores[0].path
-      } catch is Refusal {
-      }
+      do { _ = try validate(path).stores[0].path } catch is Refusal {}
     }
   }
 
@@ -292,8 +277,7 @@ import Testing
     do {
       let validated = try validate(path)
       #expect(try name(in: validated.stores[0]) == "Account é 0")
-    } catch is Refusal {
-    }
+    } catch is Refusal {}
   }
 
   @Test func `a journal is rejected`() throws {

@@ -7,10 +7,8 @@ import System
 import TestSupport
 import Testing
 
-/// Which store of which bundle a returned file is, and whether it was changed.
 @Suite struct ReturnValidatorTests {
   private let issued: Issued
-
   init() throws { issued = try Issued(.ios) }
 
   private typealias IssuedStore = ReturnValidator.IssuedStore

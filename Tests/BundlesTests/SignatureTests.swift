@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Signatures of manifests, verified by attache and by `ssh-keygen`.
 @Suite struct SignatureTests {
   let directory = TemporaryDirectory("signatures")
   static let namespace = SignatureFile.namespace
@@ -14,7 +13,6 @@ import Testing
     try AllowedSigners(Array(lines.joined(separator: "\n").utf8), path: "allowed_signers")
   }
 
-  /// The reason that a signature is refused; nil if it is accepted.
   private func refusal(
     _ signature: SSHSignature, of message: [UInt8] = message, by signers: AllowedSigners,
     namespace: String = namespace, identity: String? = nil
@@ -24,9 +22,7 @@ import Testing
         signature, of: message, namespace: namespace, identity: identity,
         now: Clock.wallMilliseconds())
       return nil
-    } catch {
-      return error.description
-    }
+    } catch { return error.description }
   }
 
   @Test(arguments: SigningAlgorithm.allCases)
@@ -119,10 +115,8 @@ import Testing
     ("attache cert-authority KEY", "attache", "no line of allowed_signers has the key SHA256:"),
     ("other KEY", "attache", "is not one of attache in allowed_signers"),
     ("Attache KEY", "attache", "is not one of attache in allowed_signers"),
-    ("other,attache KEY", "attache", nil),
-    (#""a name,attache" KEY"#, "attache", nil),
-    ("*@example.com KEY", "build@example.com", nil),
-    ("b?ild@*.com KEY", "build@example.com", nil),
+    ("other,attache KEY", "attache", nil), (#""a name,attache" KEY"#, "attache", nil),
+    ("*@example.com KEY", "build@example.com", nil), ("b?ild@*.com KEY", "build@example.com", nil),
     ("*,!build@example.com KEY", "build@example.com", "is not one of build@example.com in"),
     (#"attache namespaces="attache-manifest" KEY"#, "attache", nil),
     (#"attache Namespaces="file,attache-*" KEY"#, "attache", nil),
@@ -140,8 +134,7 @@ import Testing
     ),
   ]
 
-  @Test(arguments: files)
-  func `a file of allowed signers decides as it does for ssh-keygen`(
+  @Test(arguments: files) func `a file of allowed signers decides as it does for ssh-keygen`(
     file: String, identity: String, expected: String?
   ) throws {
     let (key, other) = (try SigningKey.generate(.p256), try SigningKey.generate(.ed25519))
@@ -219,8 +212,7 @@ import Testing
     try BundleReader.verify(path) { checked = $0 }
     #expect(checked == issued.manifest.bytes)
     let error = #expect(throws: BundleError.self) {
-      try BundleReader.verify(path) { _ in
-        _ = try SignatureFile.read(SignatureFile.path(of: path))
+      try BundleReader.verify(path) { _ in _ = try SignatureFile.read(SignatureFile.path(of: path))
       }
     }
     #expect(error?.isDamage == true)

@@ -14,7 +14,6 @@ struct HandMadeLog {
     /// The number of database pages after a commit; otherwise 0.
     var pages: UInt32
     var content: [UInt8]
-    /// A change to the finished frame.
     var change: (inout [UInt8]) -> Void = { _ in }
     /// Whether the frame is from an earlier round, with other salts.
     var isOld = false
@@ -26,7 +25,6 @@ struct HandMadeLog {
   var isBigEndian = false
   var salts: [UInt32] = [7, 0x8000_1234]
 
-  /// The frames of a log that SQLite wrote.
   static func frames(of bytes: [UInt8]) -> [Frame] {
     stride(from: 32, to: bytes.count, by: 24 + 4096).map { at in
       func word(_ offset: Int) -> UInt32 {
@@ -72,9 +70,7 @@ struct HandMadeLog {
   }
 }
 
-/// The logs that may contain a device's last edits, in every state of the files.
 @Suite struct WriteAheadLogCaseTests {
-  /// The outcome of a store with a log.
   enum Outcome: Equatable, Sendable {
     /// The name of the first account, and whether an unfinished change is reported.
     case read(String, told: Bool)
@@ -86,11 +82,8 @@ struct HandMadeLog {
     let directory = TemporaryDirectory()
     let store: [UInt8]
     let log: [UInt8]
-    /// SQLite's index of that log.
     let index: [UInt8]
-    /// The number of frames in the first commit.
     let first: Int
-
     init() throws {
       let issued = try Issued(.android, in: directory)
       let device = try Connection(issued.storePath)
@@ -131,9 +124,7 @@ struct HandMadeLog {
         return .read(
           try JSONValue(parsing: text)["Name"]?.string ?? "",
           told: validated.notes.contains { $0.contains("never committed") })
-      } catch let refusal as Refusal {
-        return .refused(refusal.code)
-      }
+      } catch let refusal as Refusal { return .refused(refusal.code) }
     }
   }
 
@@ -187,10 +178,8 @@ struct HandMadeLog {
       }, .refused(.log)
     ),
     (
-      "followed by old frames",
-      { log, _ in
-        for _ in 0..<3 { add(&log, isOld: true) { _ in } }
-      }, both
+      "followed by old frames", { log, _ in for _ in 0..<3 { add(&log, isOld: true) { _ in } } },
+      both
     ),
     (
       "followed by an old frame that journal_size_limit truncated",
@@ -245,7 +234,6 @@ struct HandMadeLog {
     ),
   ]
 
-  /// Adds a frame after all others, from a change that was never committed.
   private static func add(
     _ log: inout HandMadeLog, isOld: Bool = false, _ change: @escaping (inout [UInt8]) -> Void
   ) {
@@ -465,9 +453,7 @@ struct HandMadeLog {
       do {
         _ = try Issued.validate(path, in: device.directory)
         #expect(isWhole)
-      } catch let refusal as Refusal {
-        #expect(!isWhole && refusal.code == .log)
-      }
+      } catch let refusal as Refusal { #expect(!isWhole && refusal.code == .log) }
       for used in [path, device.directory.file("root")] { try Files.remove(used) }
     }
   }

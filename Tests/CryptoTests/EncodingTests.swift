@@ -28,10 +28,9 @@ import Testing
   @Test(arguments: ["Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zg==Zg==", "Z===", "-_8=", "Zm 9v"])
   func `invalid base64 is rejected`(text: String) { #expect(Base64.decode(text) == nil) }
 
-  @Test(arguments: ["Z", "Zh", "+/8", "Zg="])
-  func `invalid base64 for URLs is rejected`(text: String) {
-    #expect(Base64.decodeURL(text) == nil)
-  }
+  @Test(arguments: ["Z", "Zh", "+/8", "Zg="]) func `invalid base64 for URLs is rejected`(
+    text: String
+  ) { #expect(Base64.decodeURL(text) == nil) }
 
   @Test func `hexadecimal digits are encoded and decoded`() {
     #expect(Hex.encode([0, 0x7F, 0xFF]) == "007fff")

@@ -1,7 +1,6 @@
 import Crypto
 import Testing
 
-/// The messages for a file without a key or authorities, as users' copies turn out.
 @Suite struct PEMFaultTests {
   static let key = Result { try PrivateKey.generateRSA() }
   static let now: Int64 = 1_800_000_000_000
@@ -20,8 +19,7 @@ import Testing
     #expect(try PEMFault.ofAuthorities(Self.certificate(), now: Self.now) == nil)
     #expect(
       try PEMFault.ofAuthorities(
-        Array("# ours\n".utf8) + Self.certificate() + Self.certificate(), now: Self.now)
-        == nil)
+        Array("# ours\n".utf8) + Self.certificate() + Self.certificate(), now: Self.now) == nil)
   }
 
   @Test func `each kind of broken key file has its own message`() throws {

@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// Keys that sign manifests: created here, by OpenSSH or by OpenSSL.
 @Suite struct SigningKeyTests {
   let directory = TemporaryDirectory("keys")
   static let message = Array("{\"format\": 1}\n".utf8)
@@ -51,7 +50,6 @@ import Testing
     #expect(
       try ForeignSSHKeygen.run("-l", "-f", path).output.contains(key.publicKey.fingerprint + " "))
     #expect(PEMFault.ofSigningKey(try Files.read(path)) == nil)
-    // One changed bit in the private key makes it another key, or none.
     let text = try Files.read(path)
     for place in stride(from: 60, to: text.count - 60, by: 7) where text[place] != 0x0A {
       var changed = text

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 import attache
 
-/// No message and no page refers to a command or an option that does not exist.
 @Suite struct CommandsInStringsTests {
   /// The verbs that may follow the program's name in a sentence.
   static let verbs: Set<String> = [
@@ -13,7 +12,6 @@ import attache
   /// Options of other programs.
   static let foreign: Set<String> = ["no-prompt", "check"]
 
-  /// A line of a source that is not a comment.
   struct Line: Sendable {
     let place: String
     let text: String
@@ -22,16 +20,14 @@ import attache
   static let lines: [Line] = {
     let sources = Page.root.appending(path: "Sources")
     let names = try? FileManager.default.subpathsOfDirectory(atPath: sources.path)
-    return (names ?? []).filter { $0.hasSuffix(".swift") }
-      .flatMap { name -> [Line] in
-        guard
-          let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
-        else { return [] }
-        // A string that continues on the next line counts as one.
-        return text.replacing("\\\n", with: "").split(separator: "\n").enumerated()
-          .filter { !$0.element.drop(while: { $0 == " " }).hasPrefix("//") }
-          .map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
-      }
+    return (names ?? []).filter { $0.hasSuffix(".swift") }.flatMap { name -> [Line] in
+      guard let text = try? String(contentsOf: sources.appending(path: name), encoding: .utf8)
+      else { return [] }
+      // A string that continues on the next line counts as one.
+      return text.replacing("\\\n", with: "").split(separator: "\n").enumerated().filter {
+        !$0.element.drop(while: { $0 == " " }).hasPrefix("//")
+      }.map { Line(place: "\(name):\($0.offset + 1)", text: String($0.element)) }
+    }
   }()
 
   /// The words after the program's name, at any position in a text.
@@ -80,8 +76,7 @@ import attache
     }
   }
 
-  @Test(arguments: Page.all)
-  func `every option on a page is one of some command`(_ page: Page) {
+  @Test(arguments: Page.all) func `every option on a page is one of some command`(_ page: Page) {
     let options = Set(AttacheTool.tool.description.commands.flatMap(\.parameters).map(\.name))
       .union(["help", "version"])
     // Those of `swift test`, `tar`, `zstd` and the benchmarks.

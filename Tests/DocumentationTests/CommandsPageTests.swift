@@ -6,7 +6,6 @@ import attache
 @Suite struct CommandsPageTests {
   static let path = "docs/commands.md"
 
-  /// The page: the help of the program and of each of its commands.
   static func text() throws -> String {
     func help(_ words: [String]) throws -> String {
       guard case .answer(let text) = try AttacheTool.tool.parse(words) else { return "" }

@@ -1,12 +1,9 @@
-/// A test case of the SDKs in a fixture.
 struct ConformanceCase {
   /// Its number in the list of Mobile Sync; SmartStore's cases are identified by name.
   let row: Int?
-  /// The SDK's class.
   let suite: String
   /// Its name; if the SDKs' names differ, that of Android.
   let name: String
-  /// Its name in the other SDK.
   var otherName: String?
   let platforms: String
   /// The reason it is not ported; empty if it is.

@@ -1,6 +1,5 @@
 /// A part of `docs/conformance.md`: cases with the tests that port them, and cases without.
 struct ConformancePart {
-  /// A case and the tests that port it.
   struct Row {
     let item: ConformanceCase
     let ports: [ConformancePort]
@@ -11,7 +10,6 @@ struct ConformancePart {
   /// The inconsistencies between the comments and the fixture.
   let problems: [String]
 
-  /// SmartStore's cases, identified by name.
   static func smartStore() throws -> ConformancePart {
     let ports = try ConformancePort.all(in: ["SmartStoreTests", "BundlesTests"])
     let cases = try ConformanceCase.smartStore()
@@ -25,7 +23,6 @@ struct ConformancePart {
       }, strange)
   }
 
-  /// Mobile Sync's cases, identified by number, as names repeat.
   static func mobileSync() throws -> ConformancePart {
     let folders = [
       "MobileSyncTests", "SalesforceTests", "ReconciliationTests", "PipelinesTests",
@@ -75,9 +72,7 @@ struct ConformancePart {
       }
   }
 
-  /// The cases that a test ports.
   var ported: [Row] { rows.filter(\.isPorted) }
-  /// The cases that no test ports.
   var others: [Row] { rows.filter { !$0.isPorted } }
 
   var portedTable: String {
@@ -90,7 +85,6 @@ struct ConformancePart {
     }
   }
 
-  /// The table of the cases that are not ported, with the reasons.
   var othersTable: String {
     table(["SDK's class", "case", "platform", "why"], others) { row in
       [row.item.suite, "`\(row.item.name)`", row.item.platforms, row.item.reason]
@@ -102,8 +96,7 @@ struct ConformancePart {
     let lines = rows.map { row in (isNumbered ? ["\(row.item.row ?? 0)"] : []) + cells(row) }
     let head = (isNumbered ? ["#"] : []) + header
     return
-      (["| " + head.joined(separator: " | ") + " |"]
-      + ["|" + head.map { _ in "---|" }.joined()]
+      (["| " + head.joined(separator: " | ") + " |"] + ["|" + head.map { _ in "---|" }.joined()]
       + lines.map { "| " + $0.joined(separator: " | ") + " |" }).joined(separator: "\n")
   }
 }

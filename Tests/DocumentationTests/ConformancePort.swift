@@ -17,7 +17,6 @@ struct ConformancePort {
   let isEnabled: Bool
   let names: [Name]
 
-  /// The tests of these folders that port cases.
   static func all(in folders: [String]) throws -> [ConformancePort] {
     var ports: [ConformancePort] = []
     for folder in folders {

@@ -1,6 +1,5 @@
 import Testing
 
-/// The crontab lines of the pages are those of `packaging/cron`.
 @Suite struct CronLinesTests {
   @Test(arguments: [("packaging/cron/attache", 2), ("packaging/cron/crontab", 1)])
   func `the cron lines match those of the package`(_ file: String, _ copies: Int) throws {

@@ -5,7 +5,6 @@ import Testing
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The names of all functions in the tests.
   private func names() throws -> Set<Substring> {
     let tests = Self.root.appending(path: "Tests")
     let files = try #require(FileManager.default.enumerator(atPath: tests.path))

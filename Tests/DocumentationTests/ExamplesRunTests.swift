@@ -16,9 +16,7 @@ import attache
     // TutorialTests plays the lines of the tutorial.
     for page in Page.all where page.path != "docs/tutorial.md" {
       for block in page.blocks where ["", "sh", "bash", "console", "cron"].contains(block.language)
-      {
-        lines += block.text.replacing("\\\n", with: " ").split(separator: "\n").map(String.init)
-      }
+      { lines += block.text.replacing("\\\n", with: " ").split(separator: "\n").map(String.init) }
     }
     return Set(
       lines.flatMap { ShellWords.calls(of: "attache", in: $0) }.map { $0.joined(separator: " ") })
@@ -130,16 +128,13 @@ import attache
       "decide field-service 12 --take device", "decide field-service 12 13 --take server",
       "decide field-service 12 --set Phone=+15550100",
       "decide field-service 12 --take server --set Phone=+15550100",
-      "decide field-service 15 --retry",
-      "decide field-service 12 --take device --now",
+      "decide field-service 15 --retry", "decide field-service 12 --take device --now",
     ] {
       let numbers = words.split(separator: " ").filter { Int($0) != nil }.joined(separator: " ")
       try scene.run(words, as: words.replacing(numbers, with: "1"))
     }
     try playUndo(scene)
-    for example in [
-      "review field-service", "review field-service --port 8417 --by grace",
-    ] {
+    for example in ["review field-service", "review field-service --port 8417 --by grace"] {
       try scene.review(example)
     }
     // The other pipeline has no edits.
@@ -175,8 +170,7 @@ import attache
     for words in [
       "sync list --store store.sqlite", "sync status --store store.sqlite --name contactsDown",
       "sync status --store store.sqlite --id 2 --json", "store check store.sqlite",
-      "store soups store.sqlite",
-      "store check store.sqlite --config userstore.json",
+      "store soups store.sqlite", "store check store.sqlite --config userstore.json",
     ] { try scene.run(words) }
     try scene.run(
       "store query store.sqlite select {accounts:Name} from {accounts}",
@@ -192,10 +186,8 @@ import attache
 final class ExampleScene {
   let directory = TemporaryDirectory("examples")
   private(set) var url = ""
-  /// The examples that were run.
   private(set) var ran: Set<String> = []
   private let key: String
-
   init() throws {
     let made = try PrivateKey.generateRSA()
     key = String(decoding: made.pem, as: UTF8.self)
@@ -214,13 +206,10 @@ final class ExampleScene {
     try write(
       "pipelines/field-service.json",
       Array(
-        String(decoding: demo, as: UTF8.self)
-          .replacing("\"demo\"", with: "\"field-service\"")
+        String(decoding: demo, as: UTF8.self).replacing("\"demo\"", with: "\"field-service\"")
           .replacing("\"pack\"", with: #""notify": { "command": ["/bin/true"] }, "pack""#)
-          .replacing(
-            "\"tar.zst\"",
-            with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#
-          ).utf8))
+          .replacing("\"tar.zst\"", with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#)
+          .utf8))
     try write("userstore.json", Files.read(pipelines + "/demo/userstore.json", limit: 1 << 20))
     let syncs = """
       {"syncs": [
@@ -234,7 +223,6 @@ final class ExampleScene {
     try write("usersyncs.json", Array(syncs.utf8))
   }
 
-  /// The program next to the tests.
   private static let program =
     (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
 
@@ -252,7 +240,6 @@ final class ExampleScene {
   }
   private var token = ""
 
-  /// Runs an example, with replacements for words that only its reader has.
   @discardableResult
   func run(_ example: String, as words: String? = nil, status: Int32 = 0) throws -> String {
     ran.insert(example)
@@ -264,7 +251,6 @@ final class ExampleScene {
     return text
   }
 
-  /// A local org that is being served.
   struct Server {
     let process: RunningProcess
     func stop() {
@@ -337,7 +323,6 @@ final class ExampleScene {
 
   private var data: String { directory.file("snapshots/field-service") }
 
-  /// Allows the signer of the last line of a text.
   func allow(_ text: String) throws {
     let line = try #require(text.split(separator: "\n").last)
     try DurableFile.write(Array("\(line)\n".utf8), to: directory.file("allowed_signers"))
@@ -401,7 +386,6 @@ final class ExampleScene {
     #expect(result.status == 0, "\(String(decoding: result.error, as: UTF8.self))")
   }
 
-  /// The ID of the newest run of a pipeline.
   func lastRun(of pipeline: String = "field-service") throws -> String {
     let result = try ChildProcess.run(
       Self.program, ["status", directory.file("pipelines/\(pipeline).json"), "--json"],

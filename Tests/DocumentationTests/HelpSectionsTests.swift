@@ -2,7 +2,6 @@ import Arguments
 import Testing
 import attache
 
-/// The first help page: its five parts, and what it says once for all commands.
 @Suite struct HelpSectionsTests {
   private var description: ToolDescription { AttacheTool.tool.description }
 

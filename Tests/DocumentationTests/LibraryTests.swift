@@ -57,7 +57,6 @@ import Testing
     }
   }
 
-  /// The entry points of the products, by the files that declare them.
   private static let entryPoints = [
     "SmartStore/Store": "public final class Store ",
     "SmartStore/StoreQueue": "public actor StoreQueue ",
@@ -70,8 +69,7 @@ import Testing
     "MobileSync/SyncsConfig": "public struct SyncsConfig:",
     "MobileSync/SyncTarget": "public struct SyncTarget:",
     "MobileSync/Custom/CustomTargets": "public struct CustomTargets:",
-    "Salesforce/Org": "public final class Org:",
-    "Salesforce/Org+Send": "public func send(",
+    "Salesforce/Org": "public final class Org:", "Salesforce/Org+Send": "public func send(",
   ]
 
   @Test func `the documentation of each entry point has an example that runs`() throws {
@@ -81,8 +79,7 @@ import Testing
       let head = try #require(source.range(of: declaration), "\(file)")
       let lines = source[..<head.lowerBound].split(
         separator: "\n", omittingEmptySubsequences: false
-      )
-      .map { $0.drop { $0 == " " } }
+      ).map { $0.drop { $0 == " " } }
       let comment = Array(lines.dropLast().reversed().prefix { $0.hasPrefix("///") }.reversed())
       #expect(comment.contains("/// ```swift"), "\(declaration) has no example")
     }

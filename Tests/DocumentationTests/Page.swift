@@ -1,14 +1,10 @@
 import Foundation
 import Testing
 
-/// A page of the documentation, parsed as far as tests need it.
 struct Page: Sendable, CustomTestStringConvertible {
-  /// The path in the repository.
   let path: String
   let text: String
-
   var testDescription: String { path }
-
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
@@ -26,13 +22,11 @@ struct Page: Sendable, CustomTestStringConvertible {
     return paths.compactMap { try? Page($0) }
   }()
 
-  /// A fenced block with the word after its fence.
   struct Block {
     let language: String
     let text: String
   }
 
-  /// The fenced blocks.
   var blocks: [Block] {
     var blocks: [Block] = []
     var open: (language: String, lines: [Substring])?
@@ -52,7 +46,6 @@ struct Page: Sendable, CustomTestStringConvertible {
     return blocks
   }
 
-  /// The text outside fenced blocks.
   var prose: String {
     var isCode = false
     return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
@@ -64,13 +57,10 @@ struct Page: Sendable, CustomTestStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// The texts between backticks in the prose.
   var inlineCode: [String] { prose.matches(of: /`([^`\n]+)`/).map { String($0.output.1) } }
 
-  /// The targets of the links in the prose.
   var links: [String] { prose.matches(of: /\]\(([^)\s]+)\)/).map { String($0.output.1) } }
 
-  /// The anchors of the headings, as GitHub generates them.
   var anchors: Set<String> {
     Set(
       prose.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in

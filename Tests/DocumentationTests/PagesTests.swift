@@ -6,15 +6,13 @@ import System
 import Testing
 import attache
 
-/// The pages describe the program's actual behavior.
 @Suite struct PagesTests {
   @Test func `the pages are found`() {
     #expect(Page.all.count > 10)
     #expect(Page.all.contains { !$0.links.isEmpty })
   }
 
-  @Test(arguments: Page.all)
-  func `every link has a target`(_ page: Page) throws {
+  @Test(arguments: Page.all) func `every link has a target`(_ page: Page) throws {
     let directory = Page.root.appending(path: page.path).deletingLastPathComponent()
     for link in page.links where !link.hasPrefix("http") {
       let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -29,8 +27,7 @@ import attache
     }
   }
 
-  @Test(arguments: Page.all)
-  func `every command line is accepted by the program`(_ page: Page) {
+  @Test(arguments: Page.all) func `every command line is accepted by the program`(_ page: Page) {
     for block in page.blocks where ["", "sh", "bash", "console", "cron"].contains(block.language) {
       for words in ShellWords.calls(of: "attache", in: block.text) {
         #expect(throws: Never.self, "attache \(words.joined(separator: " "))") {
@@ -40,8 +37,7 @@ import attache
     }
   }
 
-  @Test(arguments: Page.all)
-  func `every command in the text exists in the program`(_ page: Page) {
+  @Test(arguments: Page.all) func `every command in the text exists in the program`(_ page: Page) {
     let names = Set(AttacheTool.tool.description.commands.map(\.name))
     let groups = Set(AttacheTool.tool.description.groups.map(\.name))
     for code in page.inlineCode where code.hasPrefix("attache ") {
@@ -56,8 +52,7 @@ import attache
     }
   }
 
-  @Test(arguments: Page.all)
-  func `every JSON block is valid JSON`(_ page: Page) {
+  @Test(arguments: Page.all) func `every JSON block is valid JSON`(_ page: Page) {
     for block in page.blocks where ["json", "jsonl"].contains(block.language) {
       let documents =
         block.language == "jsonl"

@@ -30,11 +30,7 @@ enum ShellWords {
     func end() {
       defer { word = nil }
       guard let done = word else { return }
-      if skipsNext {
-        skipsNext = false
-      } else {
-        commands[commands.count - 1].append(done)
-      }
+      if skipsNext { skipsNext = false } else { commands[commands.count - 1].append(done) }
     }
     for character in line {
       if let open = quote {

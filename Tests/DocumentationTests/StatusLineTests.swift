@@ -1,7 +1,6 @@
 import Testing
 import attache
 
-/// The status line of a terminal that is too narrow for it.
 @Suite struct StatusLineTests {
   @Test(arguments: [
     (80, "prime: contacts 120, 40 records/s; 1 of 3 snapshots, 590 requests left"),

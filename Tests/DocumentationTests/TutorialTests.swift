@@ -5,7 +5,6 @@ import Testing
 
 /// docs/tutorial.md, played from the first line to the last by one shell.
 @Suite struct TutorialTests {
-  /// A command of the page, and the output that the page shows for it.
   struct Step {
     let command: String
     var shown: [String] = []

@@ -2,11 +2,9 @@ import Foundation
 import Ledger
 import Testing
 
-/// The table of verdicts in `docs/reports.md` is generated from `Verdict` and `DecisionRule`.
 @Suite struct VerdictTableTests {
   static let path = "docs/reports.md"
 
-  /// The table, without the lines before and after it.
   static func table() -> String {
     let groups: [(state: String, verdicts: [Verdict])] = [
       ("resolved", Verdict.allCases.filter(\.isSettled)),

@@ -128,7 +128,6 @@ final class Gate: Sendable {
   }
 }
 
-/// A counter for several threads.
 final class Counter: Sendable {
   private let value = Locked(0)
   @discardableResult func increment() -> Int {

@@ -14,9 +14,7 @@ extension Book {
       for row in one.rows.values.sorted(by: {
         ($0.id.soup, $0.id.entry) < ($1.id.soup, $1.id.entry)
       }) {
-        do {
-          try judge(row, of: one, in: world)
-        } catch let violation as Violation {
+        do { try judge(row, of: one, in: world) } catch let violation as Violation {
           throw Violation("\(row.words) of \(one.file) (step \(one.step)): \(violation)")
         }
       }
@@ -51,11 +49,9 @@ extension Book {
     try judgeSettled(row, of: one, last.row, in: world)
   }
 
-  /// Whether an earlier return of the same installation had the same row.
   private func hasSame(_ row: PhoneRow, as one: ReturnedFile) -> Bool {
     returned.contains { other in
-      other.file != one.file && other.phone == one.phone
-        && other.installation == one.installation
+      other.file != one.file && other.phone == one.phone && other.installation == one.installation
         && other.rows[row.id].map { $0.hasContent(of: row) } ?? false
     }
   }
@@ -86,8 +82,7 @@ extension Book {
   func judgeSuperseded(_ row: PhoneRow, of one: ReturnedFile) throws {
     if hasSame(row, as: one) || isFixed(row, of: one) || isToldSent(row, of: one) { return }
     let isContinued = returned.contains { other in
-      other.file != one.file && other.phone == one.phone
-        && other.installation == one.installation
+      other.file != one.file && other.phone == one.phone && other.installation == one.installation
         && (isAncestor(one.state, of: other.state) || seemsContinued(one, by: other))
     }
     guard isContinued else {
@@ -181,8 +176,7 @@ extension Book {
       throw Violation("it is \(told.verdict.rawValue), but the last run has no report")
     }
     if let later = laterState(of: row, one),
-      ![.duplicateCreated, .unconfirmed].contains(told.verdict),
-      !isTouchedLate(told)
+      ![.duplicateCreated, .unconfirmed].contains(told.verdict), !isTouchedLate(told)
     {
       // It was discarded before its answer was known, and its request did arrive.
       if told.verdict == .conflict, isWrittenUnanswered(row, in: world) { return }
@@ -240,7 +234,6 @@ extension Book {
     }
   }
 
-  /// The markers of the rows created with one external ID.
   private func markers(with marker: String) -> Set<String> {
     guard let key = makers[marker]?.key else { return [marker] }
     // A record that the org had before has the name that its key is made of.
@@ -253,7 +246,6 @@ extension Book {
     return !markers(with: marker).isDisjoint(with: records.map(\.name))
   }
 
-  /// The records of a row.
   private func records(of row: PhoneRow, in world: World) -> [OrgRecord] {
     if let id = row.serverID { return world.watch.records.filter { $0.id == id } }
     let names = row.marker.map { markers(with: $0) } ?? []
@@ -322,9 +314,7 @@ extension Book {
   private func isForked(_ installation: Int) -> Bool {
     let own = returned.filter { $0.installation == installation && $0.marksInstall && !$0.isCopy }
     return own.contains { one in
-      own.contains { other in
-        other.number == one.number && other.rows != one.rows
-      }
+      own.contains { other in other.number == one.number && other.rows != one.rows }
     }
   }
 

@@ -5,18 +5,15 @@ import TestSupport
 /// The effect of a request that arrived after its edit had got another outcome.
 struct LateEffect: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
-    /// It replaced a newer value.
     case replaced(field: String, by: String?)
     /// It created a record a second time.
     case made
-    /// It deleted a restored record.
     case deleted
   }
 
   var record: String
   var kind: Kind
 
-  /// Whether the effect is still visible in the org.
   func stands(in watch: OrgWatch) -> Bool {
     guard let record = watch.record(record) else { return false }
     switch kind {
@@ -54,9 +51,8 @@ extension Book {
   /// deleted.
   mutating func judgeCascades(_ result: RunResult, in world: World) throws {
     let gone = Set(
-      world.watch.records.filter {
-        $0.isDeleted && world.watch.deleter(of: $0.id) == .pipeline
-      }.map(\.id))
+      world.watch.records.filter { $0.isDeleted && world.watch.deleter(of: $0.id) == .pipeline }
+        .map(\.id))
     let news = gone.subtracting(deleted)
     deleted = gone
     for told in result.report?.records ?? [] where [.updated, .created].contains(told.verdict) {

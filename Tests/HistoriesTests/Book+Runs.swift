@@ -48,7 +48,6 @@ extension Book {
     }
   }
 
-  /// The files that were in the inbox of a completed run.
   private mutating func take(_ result: RunResult, in world: World) {
     guard [.all, .ingest, .reconcile].contains(result.verb), !result.isStruck,
       [0, 3].contains(result.status)
@@ -80,7 +79,6 @@ extension Book {
 
   // MARK: writes
 
-  /// Checks what a run wrote.
   mutating func judgeWrites(in world: World) throws {
     // A change by another user between a run's read and its write is only seen with conditional
     // updates, and OVERWRITE does not check.
@@ -107,7 +105,6 @@ extension Book {
     }
   }
 
-  /// Checks one replaced value.
   private mutating func judge(_ transition: OrgWatch.Transition, in world: World) throws {
     if late.contains(transition.field) { return }
     let words = transition.words
@@ -201,19 +198,16 @@ extension Book {
     isAncestor(installation, of: change.state)
   }
 
-  /// Whether a change was sent with the first upsert of its record.
   private func isUpserted(_ change: Change, in world: World) -> Bool {
     change.recordID == nil && change.row.soup == "visits" && world.setup.visitKey == .external
   }
 
-  /// The first run that ingested a change.
   private func arrival(of change: Change) -> Int {
     returned.filter {
       $0.phone == change.phone && $0.rows[change.row]?.changed[change.field]?.value == change.value
     }.compactMap(\.taken).min() ?? .max
   }
 
-  /// An ingested return that follows a change and no longer has it.
   private func returnDiscarding(_ change: Change) -> ReturnedFile? {
     redeliveryDiscarding(change) ?? ownReturnDiscarding(change)
   }

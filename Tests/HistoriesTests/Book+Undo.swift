@@ -18,7 +18,6 @@ extension Book {
     orderedReports.flatMap(\.records).filter { askedToUndo.contains($0.number) }
   }
 
-  /// The records of the edits to be undone.
   var undoneRecords: Set<String> { Set(undoneRows.compactMap(\.recordID)) }
 
   /// Whether a value was replaced by an undo: the pipeline wrote it, an edit to be undone has it,
@@ -61,9 +60,7 @@ extension Book {
     for mention in mentions {
       let isOver = lives.last?.last?.row.verdict.isSettled ?? true
       let isAgain = askedToUndo.contains(mention.row.number) || isTouchedLate(mention.row)
-      if lives.isEmpty || (isOver && isAgain) {
-        lives.append([])
-      }
+      if lives.isEmpty || (isOver && isAgain) { lives.append([]) }
       lives[lives.count - 1].append(mention)
     }
     return lives

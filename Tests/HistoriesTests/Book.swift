@@ -20,14 +20,10 @@ struct Book {
   var makers: [String: Maker] = [:]
   /// The records that apps sent by themselves.
   var syncs: [OwnSync] = []
-  /// The numbers of changes that were reverted on their phones.
   var reverted: Set<Int> = []
-  /// The installations of phones that were restored from a backup.
   var restored: Set<Int> = []
   var returned: [ReturnedFile] = []
-  /// The numbers of the edits to be undone.
   var askedToUndo: Set<Int> = []
-  /// The fields that a late request wrote.
   var late: Set<OrgWatch.FieldID> = []
   /// The records that existed when a request arrived late, which it may have written again.
   var lateRecords: Set<String> = []
@@ -41,11 +37,9 @@ struct Book {
   var lateEffects: [LateEffect] = []
   /// The accounts in each store that was made from a cut result.
   var kept: [String: Set<String>] = [:]
-  /// The records that runs have deleted.
   var deleted: Set<String> = []
   /// The values that replaced another user's under OVERWRITE, until a report lists them.
   var unlisted: [OrgWatch.Transition] = []
-  /// The last report of each run; a resumed run has one.
   var reports: [String: Report] = [:]
   /// The records that runs asked about.
   var known: Set<String> = []
@@ -53,7 +47,6 @@ struct Book {
 
   // MARK: states of phones
 
-  /// A new state of a phone.
   mutating func newState(after state: Int?) -> Int {
     parents.append(state)
     return parents.count - 1
@@ -78,7 +71,6 @@ struct Book {
 
   var orderedReports: [Report] { reports.values.sorted { $0.runNumber < $1.runNumber } }
 
-  /// The edits that the reports so far leave open, as text.
   func openEdits(in world: World) -> [String] {
     var last: [Int: Report.Row] = [:]
     for report in orderedReports {
@@ -89,7 +81,6 @@ struct Book {
       .map { "\($0.row) of \($0.file) (\($0.verdict.rawValue))" }
   }
 
-  /// The phone's row of a report row.
   func row(of told: Report.Row) -> PhoneRow? {
     returned.first { $0.file == told.file }?.rows[told.row]
   }
@@ -99,9 +90,7 @@ struct Book {
   private func isReplaced(_ told: Report.Row, in world: World) -> Bool {
     guard let one = returned.first(where: { $0.file == told.file }), let row = one.rows[told.row]
     else { return false }
-    let last = world.runs.lastIndex {
-      ![.ingest, .pack].contains($0.verb) && !$0.isStruck
-    }
+    let last = world.runs.lastIndex { ![.ingest, .pack].contains($0.verb) && !$0.isStruck }
     return returned.contains { later in
       guard let taken = later.taken, taken > (last ?? -1) + 1 else { return false }
       let isLater =
@@ -111,7 +100,6 @@ struct Book {
     }
   }
 
-  /// Reads the new reports, including those of killed runs.
   mutating func read(in world: World) throws {
     guard Files.isDirectory(world.data.reports) else { return }
     let current = world.runs.last?.id

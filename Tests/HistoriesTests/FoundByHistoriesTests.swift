@@ -1,13 +1,11 @@
 import TestSupport
 import Testing
 
-/// Histories that broke a rule once, reduced to the essential steps.
 @Suite struct FoundByHistoriesTests {
   struct Found: Sendable, CustomTestStringConvertible {
     /// The rule that was broken.
     let testDescription: String
     let history: History
-
     init(_ rule: String, _ seed: UInt64, _ setup: HistorySetup, _ steps: [Step]) {
       testDescription = rule
       var history = History(seed: seed)
@@ -24,14 +22,12 @@ import Testing
   ///   - unmarked: the phones whose app sets no `install`
   private static func setup(
     overwrites: Bool = false, strict: Bool = true, quiet: Int, _ visitKey: HistorySetup.VisitKey,
-    android: Set<Int> = [], unmarked: Set<Int> = [],
-    across: HistorySetup.DeviceConflicts = .manual, carries: Bool = false, cuts: Bool = false,
-    concurrency: Int = 1, prunes: Bool = false
+    android: Set<Int> = [], unmarked: Set<Int> = [], across: HistorySetup.DeviceConflicts = .manual,
+    carries: Bool = false, cuts: Bool = false, concurrency: Int = 1, prunes: Bool = false
   ) -> HistorySetup {
     HistorySetup(
       overwrites: overwrites, strict: strict, quietSeconds: quiet, visitKey: visitKey,
-      across: across, carries: carries, concurrency: concurrency, cuts: cuts,
-      prunes: prunes,
+      across: across, carries: carries, concurrency: concurrency, cuts: cuts, prunes: prunes,
       phones: ["ada", "ada", "ben"].enumerated().map { phone, user in
         .init(
           user: user, isAndroid: android.contains(phone), marksInstall: !unmarked.contains(phone))
@@ -68,8 +64,7 @@ import Testing
     Found(
       "the record of a lost create is found after a phone changed it", 20_261_122_223,
       setup(
-        overwrites: true, quiet: 120, .external, android: [1, 2], unmarked: [0],
-        across: .firstWins),
+        overwrites: true, quiet: 120, .external, android: [1, 2], unmarked: [0], across: .firstWins),
       [
         .create(phone: 0, soup: 0, .boolean), .returnStore(phone: 0),
         .run(.all, Mishap(kind: .killAtWrite, nth: 1, arrives: true)), .run(.all, nil),
@@ -313,8 +308,7 @@ import Testing
       ]),
     Found(
       "a value that a lost upsert overwrote before another user did is reported", 903_700_125,
-      setup(
-        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      setup(quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
       [
         .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
         .run(.all, nil), .returnStore(phone: 1), .run(.reconcile, lostAnswer),
@@ -322,8 +316,7 @@ import Testing
     Found(
       "a value entered right before an upsert is sent is reported, if it is overwritten",
       903_700_125,
-      setup(
-        quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
+      setup(quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
       [
         .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
         .run(.all, nil), .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1),

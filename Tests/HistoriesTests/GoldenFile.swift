@@ -5,17 +5,13 @@ import TestSupport
 
 /// What a history leaves: of each part the text, which is compared by its digest.
 enum GoldenPart: String, Sendable, CaseIterable {
-  /// Each edit's verdicts with their details.
   case outcomes
-  /// Each request that changes records.
   case writes
-  /// `report.json` of each run.
   case reports
 }
 
 /// `Tests/Fixtures/golden-histories.txt`: the digests of the golden histories, one line per seed.
 struct GoldenFile: Sendable {
-  /// The seeds of all lines.
   static let seeds: [UInt64] = {
     let count = UInt64(CampaignSize.golden.count(at: .soak))
     return (0..<count).map { HistoriesTests.seed + $0 }
@@ -60,7 +56,6 @@ struct GoldenFile: Sendable {
     try DurableFile.write(Array(text.utf8), to: Self.path)
   }
 
-  /// The digest of a text, which is kept.
   static func keep(_ text: String, _ part: GoldenPart, of seed: UInt64) throws -> String {
     let digest = String(Digest.sha256Hex(Array(text.utf8)).prefix(16))
     let place = place(of: digest, part, seed)

@@ -13,14 +13,12 @@ struct GoldenHistory: RandomHistory {
   var expected: [GoldenPart: String]?
   /// Receives the digests that it has.
   var found: @Sendable ([GoldenPart: String]) -> Void
-
   var seed: UInt64 { history.seed }
   var steps: [Step] {
     get { history.steps }
     set { history.steps = newValue }
   }
   var description: String { history.description }
-
   init(
     seed: UInt64, expected: [GoldenPart: String]?,
     found: @escaping @Sendable ([GoldenPart: String]) -> Void
@@ -57,7 +55,6 @@ struct GoldenHistory: RandomHistory {
     return world.tally
   }
 
-  /// The reports in the order of their runs.
   private static func reports(of world: World) throws -> [JSONValue] {
     guard Files.isDirectory(world.data.reports) else { return [] }
     let runs = try Files.list(world.data.reports).compactMap { name in
@@ -84,7 +81,6 @@ struct GoldenHistory: RandomHistory {
         + lines.joined(separator: "\n"))
   }
 
-  /// The two files, and the first line in which they differ.
   private static func difference(_ old: String, _ new: String) -> String {
     guard let before = try? Files.read(old), let after = try? Files.read(new) else {
       return "  the text before was not played here; now: \(new)"

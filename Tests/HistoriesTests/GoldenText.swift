@@ -34,7 +34,6 @@ enum GoldenText {
     value.string.flatMap { Dates.milliseconds(iso8601: $0) } != nil
   }
 
-  /// The outcomes of each edit in the reports, in their order.
   static func outcomes(_ reports: [JSONValue]) -> String {
     var outcomes: [Int64: [String]] = [:]
     for report in reports {
@@ -53,7 +52,6 @@ enum GoldenText {
 
   private static func text(_ value: JSONValue?) -> String { value?.string ?? value?.text ?? "" }
 
-  /// The text with the same names in every process.
   static func plain(_ text: String, of world: World) -> String {
     let text = text.replacingOccurrences(of: world.directory.path, with: "DIRECTORY")
       .replacingOccurrences(of: world.server.url, with: "ORG")
@@ -71,7 +69,6 @@ struct GoldenNames {
   private let text: [UInt8]
   private var plainText: [UInt8] = []
   private var digests: [ArraySlice<UInt8>: Int] = [:]
-
   init(_ text: [UInt8]) { self.text = text }
 
   mutating func plain() -> String {

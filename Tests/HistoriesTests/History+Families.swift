@@ -7,7 +7,6 @@ extension History {
   enum Family: String, Sendable, CaseIterable {
     case cascade, beside, address, late, cut, alter
 
-    /// The kind of step or setup that only this family has.
     var kind: String {
       switch self {
       case .cascade: Step.Kind.createDetail.rawValue

@@ -2,9 +2,7 @@ import TestSupport
 
 /// The steps drawn from a second random stream, which leaves those of the first one unchanged.
 extension History {
-  private enum More {
-    case syncUp, syncDown, madeAndSent, returnedAndSent, revert, same
-  }
+  private enum More { case syncUp, syncDown, madeAndSent, returnedAndSent, revert, same }
 
   mutating func drawMore() {
     var random = HistoryRandom(seed ^ 0x5EC0_4D57)
@@ -32,8 +30,7 @@ extension History {
     func maybe(_ percent: Int, _ step: Step) -> [Step] { random.chance(percent) ? [step] : [] }
     switch kind {
     case .syncUp: return [edit, sync] + maybe(50, again) + maybe(50, .returnStore(phone: phone))
-    case .syncDown:
-      return [.syncDown(phone: phone), edit] + maybe(60, .returnStore(phone: phone))
+    case .syncDown: return [.syncDown(phone: phone), edit] + maybe(60, .returnStore(phone: phone))
     case .madeAndSent:
       return [make, .syncUp(phone: phone, soup: 3, most: 100)] + maybe(60, again)
         + maybe(60, .returnStore(phone: phone))

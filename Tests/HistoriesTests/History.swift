@@ -3,14 +3,11 @@ import TestSupport
 /// Not the violation of a store's rules, which has the same name.
 typealias Violation = TestSupport.Violation
 
-/// The pipeline's setup in a history.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
-  /// The merge mode of all sync ups.
   var overwrites: Bool
   var strict: Bool
   var quietSeconds: Int
   var visitKey: VisitKey
-  /// `reconcile.deviceConflicts`.
   var across = DeviceConflicts.manual
   /// `reconcile.returnOpenEdits`.
   var carries = false
@@ -26,12 +23,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     case manual, firstWins, lastWins
   }
 
-  /// What prevents creates of visits from being duplicated.
   enum VisitKey: String, Sendable, Hashable {
     case none
-    /// They are upserted by an external ID of the app.
     case external
-    /// `reconcile.correlationField`.
     case correlation
   }
 
@@ -39,11 +33,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
     /// Its user: `ada` or `ben`.
     var user: String
     var isAndroid: Bool
-    /// Whether its app sets `install` and `handback`.
     var marksInstall: Bool
   }
 
-  /// The categories by which setups are counted.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case acrossFirst, acrossLast, carries, cuts
   }
@@ -63,8 +55,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + ", quiet \(quietSeconds) s"
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
-      + (carries ? ", open edits are returned" : "")
-      + (cuts ? ", accounts cut by a LIMIT" : "")
+      + (carries ? ", open edits are returned" : "") + (cuts ? ", accounts cut by a LIMIT" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) concurrent requests")
       + (prunes ? ", old data is pruned" : "")
       + phones.enumerated().map {
@@ -90,11 +81,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 struct History: RandomHistory, Hashable {
   /// The number of steps drawn before the later streams.
   static let length = 14
-
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-
   init(seed: UInt64) {
     self.seed = seed
     var random = HistoryRandom(seed)
@@ -117,7 +106,6 @@ struct History: RandomHistory, Hashable {
     case verb, retry, restore, mishap, twoSoups
   }
 
-  /// A step, or a few that belong together.
   private static func draw(_ random: inout HistoryRandom) -> [Step] {
     let phone = random.below(3)
     let soup = random.pick([0, 0, 1, 2])
@@ -125,9 +113,8 @@ struct History: RandomHistory, Hashable {
     let spelling = random.pick(weighted: [(6, Step.Spelling.boolean), (2, .text), (2, .number)])
     let draws: [(weight: Int, value: Draw)] = [
       (22, .edit), (6, .again), (7, .create), (2, .createAndDelete), (4, .delete),
-      (13, .returnStore),
-      (6, .install), (18, .orgChange), (3, .clock), (3, .late), (10, .fullRun), (4, .verb),
-      (5, .retry), (5, .restore), (14, .mishap), (4, .twoSoups),
+      (13, .returnStore), (6, .install), (18, .orgChange), (3, .clock), (3, .late), (10, .fullRun),
+      (4, .verb), (5, .retry), (5, .restore), (14, .mishap), (4, .twoSoups),
     ]
     switch random.pick(weighted: draws) {
     case .edit: return [edit(&random, phone)]
@@ -149,8 +136,7 @@ struct History: RandomHistory, Hashable {
     case .mishap: return mishap(&random, phone)
     case .twoSoups:
       return [
-        .edit(
-          phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean),
+        .edit(phone: phone, soup: pick % 2, pick: pick, field: random.below(100), .boolean),
         .editInOtherSoup(phone: phone, field: random.below(100)),
       ]
     }

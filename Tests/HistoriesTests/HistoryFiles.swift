@@ -1,6 +1,5 @@
 import Foundation
 
-/// The files below a directory.
 enum HistoryFiles {
   static func all(in directory: String) throws -> [String] {
     try FileManager.default.subpathsOfDirectory(atPath: directory).sorted().map {

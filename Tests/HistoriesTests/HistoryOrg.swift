@@ -14,7 +14,6 @@ enum HistoryOrg {
   struct KeyPair: Sendable {
     let pem: String
     let certificate: [UInt8]
-
     init() throws {
       let key = try PrivateKey.generateRSA()
       pem = String(decoding: key.pem, as: UTF8.self)
@@ -23,7 +22,6 @@ enum HistoryOrg {
     }
   }
 
-  /// Opens a copy of the org in `directory`.
   static func open(in directory: String) throws -> Org {
     let source = try template.get().path
     try Files.makeDirectory(directory)

@@ -1,7 +1,6 @@
 import Pipelines
 import System
 
-/// The pipeline of a history, written as a user would.
 enum HistoryPipeline {
   static let name = "history"
   /// Fewer accounts than any user sees.
@@ -18,9 +17,7 @@ enum HistoryPipeline {
     for (name, text) in [
       ("history.json", pipeline(setup)), ("userstore.json", schema),
       ("usersyncs.json", syncs(setup)),
-    ] {
-      try DurableFile.write(Array(text.utf8), to: directory + "/" + name)
-    }
+    ] { try DurableFile.write(Array(text.utf8), to: directory + "/" + name) }
     var pipeline = try PipelineFile.read(path: directory + "/history.json", variables: variables)
     if setup.prunes {
       pipeline.keep.isAsked = true

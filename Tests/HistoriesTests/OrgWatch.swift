@@ -2,7 +2,6 @@ import JSON
 import LocalOrg
 import System
 
-/// A record of the org, with the fields that histories change.
 struct OrgRecord: Sendable, Hashable {
   var id: String
   var sobject: String
@@ -14,7 +13,6 @@ struct OrgRecord: Sendable, Hashable {
 /// Every value that was ever in the org: the org is read before and after each step, before each
 /// request that writes, and before and after other users' concurrent changes.
 final class OrgWatch: Sendable {
-  /// The author of a change.
   enum Author: Sendable, Hashable { case beginning, otherUser, pipeline, phone }
 
   struct FieldID: Sendable, Hashable {
@@ -25,18 +23,15 @@ final class OrgWatch: Sendable {
   struct Entry: Sendable, Hashable {
     var value: String?
     var author: Author
-    /// When it was first seen, in the org's time.
     var time: Int64
   }
 
-  /// A value that was replaced.
   struct Transition: Sendable, Hashable {
     var field: FieldID
     var sobject: String
     var old: String?
     var new: String?
     var author: Author
-    /// The author of the replaced value.
     var oldAuthor: Author?
     /// When the replaced value was first seen, in the org's time.
     var oldTime: Int64?
@@ -47,11 +42,8 @@ final class OrgWatch: Sendable {
   private struct State {
     var records: [String: OrgRecord] = [:]
     var history: [FieldID: [Entry]] = [:]
-    /// The name that each record was created with.
     var firstNames: [String: String] = [:]
-    /// How often each record was deleted.
     var deletions: [String: Int] = [:]
-    /// The last author to delete each record.
     var deleters: [String: Author] = [:]
     var touchedByOthers: Set<String> = []
     var transitions: [Transition] = []
@@ -64,7 +56,6 @@ final class OrgWatch: Sendable {
   private let state = Locked(State())
   /// Concurrent requests take turns: the first to read is the first to finish.
   private let turn = Locked(())
-
   init(_ org: Org, admin: OrgUser) {
     self.org = org
     self.admin = admin
@@ -77,9 +68,7 @@ final class OrgWatch: Sendable {
         let found = try read()
         let time = org.now()
         state.withLock { Self.take(found, author, time, &$0) }
-      } catch {
-        state.withLock { $0.failure = "\(error)" }
-      }
+      } catch { state.withLock { $0.failure = "\(error)" } }
     }
   }
 
@@ -101,7 +90,6 @@ final class OrgWatch: Sendable {
     return records
   }
 
-  /// When each record last changed, including deleted ones.
   func dates() throws -> [String: String] {
     var dates: [String: String] = [:]
     for sobject in ["Account", "Site_Visit__c", "Contact"] {
@@ -147,7 +135,6 @@ final class OrgWatch: Sendable {
 
   // MARK: queries
 
-  /// All records, including deleted ones, in the order of their creation.
   var records: [OrgRecord] { state.withLock { $0.records.values.sorted { $0.id < $1.id } } }
   var live: [OrgRecord] { records.filter { !$0.isDeleted } }
   var failure: String? { state.withLock { $0.failure } }
@@ -159,30 +146,25 @@ final class OrgWatch: Sendable {
     state.withLock { $0.history[FieldID(record: record, field: field)] ?? [] }
   }
   func wasDeleted(_ id: String) -> Bool { state.withLock { $0.deletions[id] != nil } }
-  /// Whether a record was restored after a deletion and then deleted again.
   func wasDeletedAgain(_ id: String) -> Bool { state.withLock { $0.deletions[id] ?? 0 > 1 } }
   func deleter(of id: String) -> Author? { state.withLock { $0.deleters[id] } }
   func isTouchedByOthers(_ id: String) -> Bool {
     state.withLock { $0.touchedByOthers.contains(id) }
   }
   func touch(_ id: String) { state.withLock { _ = $0.touchedByOthers.insert(id) } }
-  /// Whether a value was ever in a field.
   func hasSeen(_ value: String, _ record: String, _ field: String) -> Bool {
     history(record, field).contains { $0.value == value }
   }
-  /// The author of a field's current value.
   func lastAuthor(in field: FieldID) -> Author? { history(field.record, field.field).last?.author }
   /// The first entry of a value in a field, which an undo can restore later.
   func firstEntry(of value: String?, in field: FieldID) -> Entry? {
     history(field.record, field.field).first { $0.value == value }
   }
-  /// Whether a value was ever in that field of any record.
   func hasSeen(_ value: String, anywhere field: String) -> Bool {
     state.withLock { state in
       state.history.contains { $0.key.field == field && $0.value.contains { $0.value == value } }
     }
   }
-  /// The values replaced since the last call.
   func takeTransitions() -> [Transition] {
     state.withLock { state in
       defer { state.transitions = [] }

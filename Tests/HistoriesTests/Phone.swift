@@ -8,7 +8,6 @@ import System
 /// A phone: it installs bundles, its user edits rows as in an app on the Mobile SDK, it is backed
 /// up and restored, and it returns its store.
 final class Phone {
-  /// The state that a backup keeps.
   struct State {
     var path = ""
     var node = 0
@@ -17,7 +16,6 @@ final class Phone {
     var install: String?
     var generation = 0
     var handback = 0
-    /// The rows changed since the bundle was installed.
     var rows: [RowID: PhoneRow] = [:]
     /// The rows ever changed since then, including those that are clean again.
     var known: Set<RowID> = []
@@ -32,7 +30,6 @@ final class Phone {
     var came: [RowID: PhoneRow] = [:]
   }
 
-  /// A row that was created on the phone and sent by itself.
   struct Sent: Sendable, Hashable {
     var marker: String
     var recordID: String
@@ -45,7 +42,6 @@ final class Phone {
   private(set) var backups: [State] = []
   private let directory: String
   private var files = 0
-
   init(_ number: Int, _ setup: HistorySetup.PhoneSetup, directory: String) {
     self.number = number
     self.setup = setup
@@ -142,7 +138,6 @@ final class Phone {
 
   // MARK: rows
 
-  /// The elements of a soup.
   func elements(_ soup: String) throws -> [JSONObject] {
     let store = try Store(opening: state.path, readOnly: true)
     var objects: [JSONObject] = []

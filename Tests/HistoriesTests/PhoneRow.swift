@@ -1,26 +1,20 @@
 import JSON
 
-/// A row of a phone's store, by soup and `_soupEntryId`.
 struct RowID: Sendable, Hashable, CustomStringConvertible {
   var soup: String
   var entry: Int64
-
   var description: String { "\(soup) row \(entry)" }
 }
 
-/// A change of one field.
 struct Change: Sendable, Hashable {
   var number: Int
   var step: Int
   var phone: Int
-  /// The state of the phone after the change.
   var state: Int
   var row: RowID
-  /// The record, if the phone knew its ID.
   var recordID: String?
   var field: String
   var isListed: Bool
-  /// A unique value.
   var value: String
   /// The field's value when the row was clean.
   var issued: String?
@@ -37,19 +31,16 @@ struct PhoneRow: Sendable, Hashable {
   enum Operation: String, Sendable, Hashable { case create, update, delete, dropped }
 
   var id: RowID
-  /// The element's ID in the org before.
   var serverID: String?
   /// The marker's value in a row created on the phone.
   var marker: String?
   var issued: [String: String]
   /// The whole element as it was before.
   var before: JSONObject
-  /// The fields changed here, with their values and the numbers of the changes.
   var changed: [String: (value: String, change: Int)] = [:]
   /// The numbers of the changes that a later one of the same field has replaced since it was clean.
   var replaced: Set<Int> = []
   var isDeleted = false
-  /// `_soupLastModifiedDate`.
   var date: Int64 = 0
   /// For a redelivered row, the changes that it was issued with.
   var came: Set<Int>?
@@ -62,13 +53,11 @@ struct PhoneRow: Sendable, Hashable {
   /// The numbers of all changes since it was clean, which a revert takes back.
   var allChanges: Set<Int> { replaced.union(changed.values.map(\.change)) }
 
-  /// Sets a field.
   mutating func change(_ field: String, to value: String, number: Int) {
     if let before = changed[field] { replaced.insert(before.change) }
     changed[field] = (value, number)
   }
 
-  /// Whether two rows are of one record and have the same values.
   func isSameWork(as other: PhoneRow) -> Bool {
     record == other.record && isDeleted == other.isDeleted
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)
@@ -97,7 +86,6 @@ struct PhoneRow: Sendable, Hashable {
     }
   }
 
-  /// Whether the contents of two rows are the same.
   func hasContent(of other: PhoneRow) -> Bool {
     date == other.date && isDeleted == other.isDeleted
       && changed.mapValues(\.value) == other.changed.mapValues(\.value)
@@ -110,26 +98,21 @@ struct PhoneRow: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// A file that was put into the inbox.
 struct ReturnedFile: Sendable {
   var file: String
   var path: String
   var phone: Int
   var step: Int
-  /// The state of the phone.
   var state: Int
   /// The installation's number among all; a restored phone has that of its backup.
   var installation: Int
   var marksInstall: Bool
   var number: Int
-  /// The dirty rows.
   var rows: [RowID: PhoneRow]
   var isCopy = false
-  /// The rows that the phone created and sent by itself.
   var sent: [RowID: Phone.Sent] = [:]
   /// The rows issued as open that were changed or deleted since.
   var fixed: [PhoneRow] = []
-  /// The rows that are as issued.
   var asIssued: [RowID: PhoneRow] = [:]
   /// The index of the first run that ingested it.
   var taken: Int?

@@ -19,9 +19,7 @@ import Testing
           + report.stillOpen.map { "\($0.number) is still \($0.verdict)" }
       }
       return (told, world)
-    } catch {
-      return ([["\(error)"]], nil)
-    }
+    } catch { return ([["\(error)"]], nil) }
   }
 
   @Test func `pruning old data after each run changes no verdict`() async throws {

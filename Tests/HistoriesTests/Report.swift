@@ -30,20 +30,16 @@ struct Report: Sendable, Hashable {
   var runNumber: Int
   /// The edits that it lists as new.
   var records: [Row]
-  /// The edits that are open since an earlier report.
   var stillOpen: [Row]
-  /// The counts in `verdicts`.
   var counts: [String: Int]
   var edits: Int
   /// Whether it has anything other than edits that needs review.
   var isWaiting: Bool
 
-  /// The verdicts by edit.
   var verdicts: [Int: Verdict] {
     (stillOpen + records).reduce(into: [:]) { $0[$1.number] = $1.verdict }
   }
 
-  /// Its entry for an edit.
   func row(_ number: Int) -> Row? { (stillOpen + records).last { $0.number == number } }
 
   /// Reads the report of a run; nil if there is none.
@@ -80,10 +76,9 @@ struct Report: Sendable, Hashable {
       otherID: value["otherId"]?.string,
       fields: (value["fields"]?.array ?? []).map {
         Field(
-          name: $0["name"]?.string ?? "", base: $0["base"]?.string,
-          server: $0["server"]?.string, device: $0["device"]?.string)
-      },
-      outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
+          name: $0["name"]?.string ?? "", base: $0["base"]?.string, server: $0["server"]?.string,
+          device: $0["device"]?.string)
+      }, outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
       message: value["message"]?.string)
   }
 }

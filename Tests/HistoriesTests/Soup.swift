@@ -8,9 +8,7 @@ struct Soup: Sendable, Hashable {
   let sobject: String
   /// The field that permanently marks a record; it is never edited.
   let marker: String
-  /// The fields that are sent.
   let listed: [String]
-  /// A field that is never sent.
   let unlisted: String
 
   static let all = [
@@ -48,7 +46,6 @@ struct Soup: Sendable, Hashable {
     return [marker] + listed + [unlisted] + more
   }
 
-  /// All fields of an object that a history changes.
   static func fields(of sobject: String) -> [String] {
     var names: [String] = []
     for soup in all where soup.sobject == sobject {

@@ -3,16 +3,13 @@
 /// A step identifies rows, records, backups and runs by a number, which is taken modulo their count
 /// when the step is played. So any step can be left out and the others still make sense.
 enum Step: Sendable, Hashable, CustomStringConvertible {
-  /// A phone's user changes a field of a row.
   case edit(phone: Int, soup: Int, pick: Int, field: Int, Spelling, isTooLong: Bool = false)
-  /// The phone changes the row of its last edit again.
   case editAgain(phone: Int, field: Int)
   /// The phone changes the record of its last edit in the other soup that has it.
   case editInOtherSoup(phone: Int, field: Int)
   case create(phone: Int, soup: Int, Spelling)
   case createAndDelete(phone: Int, soup: Int, Spelling)
   case delete(phone: Int, soup: Int, pick: Int, Spelling)
-  /// The phone is backed up.
   case backUp(phone: Int)
   /// The app sends dirty rows by itself, of one soup or of all (3), at most the given number.
   case syncUp(phone: Int, soup: Int, most: Int)
@@ -24,9 +21,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case createSame(phone: Int)
   /// The phone creates a visit with the external ID of one that it was issued.
   case createOver(phone: Int, pick: Int)
-  /// The phone creates a contact of an account that it was issued.
   case createDetail(phone: Int, pick: Int)
-  /// The phone changes a part of an account's address.
   case editAddress(phone: Int, pick: Int)
   /// The phone changes a row that its bundle issued as open.
   case fix(phone: Int, pick: Int, field: Int)
@@ -35,13 +30,11 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case discard(phone: Int, pick: Int)
   /// The phone changes the row of its last edit to a value that is too long for the org.
   case spoil(phone: Int)
-  /// The phone is restored from one of its backups.
   case restore(phone: Int, pick: Int)
   case returnStore(phone: Int)
   /// A store is returned during a change of a soup's indexes: the app has saved its edits in the
   /// new table, and the copy of the old one has failed.
   case returnAltering(phone: Int, soup: Int)
-  /// A file is returned again under another name.
   case returnAgain(pick: Int)
   /// The phone installs the newest bundle, if the app may do so (docs/bundle-format.md).
   case install(phone: Int)
@@ -49,16 +42,12 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case clock(seconds: Int)
   /// Time passes, and a request held by a proxy stays held.
   case wait(seconds: Int)
-  /// A request held by a proxy arrives.
   case lateArrival
   case run(Verb, Mishap?)
 
   /// How an app writes the Mobile Sync flags.
-  enum Spelling: String, Sendable, Hashable, CaseIterable {
-    case boolean, text, number
-  }
+  enum Spelling: String, Sendable, Hashable, CaseIterable { case boolean, text, number }
 
-  /// The command that is run.
   enum Verb: Sendable, Hashable, CustomStringConvertible {
     case all, ingest, reconcile, pack
     /// A retry of the open edits of one of the runs so far.
@@ -78,7 +67,6 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The categories by which steps are counted.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
@@ -158,8 +146,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       "phone \(phone) creates a visit with the external id of another phone's"
     case .createOver(let phone, let pick):
       "phone \(phone) creates a visit with the external id of visit \(pick)"
-    case .createDetail(let phone, let pick):
-      "phone \(phone) creates a contact of account \(pick)"
+    case .createDetail(let phone, let pick): "phone \(phone) creates a contact of account \(pick)"
     case .editAddress(let phone, let pick):
       "phone \(phone) edits the city in the address of accounts row \(pick)"
     case .fix(let phone, let pick, let field):
@@ -192,7 +179,6 @@ extension Step.Spelling {
   }
 }
 
-/// A change that another user makes in the org.
 struct OrgChange: Sendable, Hashable, CustomStringConvertible {
   enum Action: Sendable, Hashable {
     case update(field: Int)
@@ -200,17 +186,13 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
   }
 
   enum Target: Sendable, Hashable {
-    /// A record of the org, in the order of their creation.
     case record(Int)
-    /// The record that a phone changed last.
     case ofPhone
-    /// The newest record.
     case newest
   }
 
   var action: Action
   var target: Target
-  /// Whether it has the same second as the change before.
   var isSameSecond: Bool
 
   var kinds: Set<Step.Kind> {
@@ -244,7 +226,6 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A fault in one run.
 struct Mishap: Sendable, Hashable, CustomStringConvertible {
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case lostAnswer = "the answer to a write is lost"

@@ -14,12 +14,10 @@ final class Strike: Sendable {
     var events = 0
     var writes = 0
     var run: String?
-    /// Why a kill failed.
     var failure: String?
     var task: Task<(Int32?, String?), Never>?
   }
 
-  /// The copy of the pipeline's directory after a kill.
   let copy: String
   let mishap: Mishap?
   private let root: String
@@ -28,7 +26,6 @@ final class Strike: Sendable {
   private let hand: OtherUser
   private let trace: WriteTrace?
   private let state = Locked(State())
-
   init(_ mishap: Mishap?, _ world: World) {
     var mishap = mishap
     // Without a wait for answers, the user promises that nothing arrives late.
@@ -113,7 +110,6 @@ final class Strike: Sendable {
     }
   }
 
-  /// Receives an event of the run.
   func note(_ event: RunEvent) {
     let isDue = state.withLock { state in
       if case .runStarted(let run, _, _) = event { state.run = run }
@@ -136,9 +132,7 @@ final class Strike: Sendable {
       } catch  where attempt < 5 {
         // The run has removed a file in the meantime.
         continue
-      } catch {
-        return state.withLock { $0.failure = "the run was not killed: \(error)" }
-      }
+      } catch { return state.withLock { $0.failure = "the run was not killed: \(error)" } }
     }
     let task = state.withLock { state in
       state.isKilled = true

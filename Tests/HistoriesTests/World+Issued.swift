@@ -9,8 +9,7 @@ extension World {
   func judgeIssued() throws {
     for name in ["ada", "ben"] {
       guard let user = org.user(named: name + "@example.com"),
-        let generation = try data.generations(of: user.id).last,
-        judgedIssued[user.id] != generation
+        let generation = try data.generations(of: user.id).last, judgedIssued[user.id] != generation
       else { continue }
       judgedIssued[user.id] = generation
       let place = data.generation(generation, of: user.id)
@@ -30,8 +29,7 @@ extension World {
             let isSame =
               fields.map {
                 $0.names.allSatisfy { fields?[$0] == object[$0] } && $0[soup.marker] != nil
-              }
-              ?? false
+              } ?? false
             guard isSame, issued?.lastModified == element.lastModified,
               issued?.modified == object["LastModifiedDate"]?.string
             else {

@@ -4,7 +4,6 @@ import TestSupport
 
 /// Changes by other users in the org.
 extension World {
-  /// Returns false if there was nothing to change.
   func changeOrg(_ work: OrgChange) throws -> Bool {
     watch.look(.pipeline)
     let isDone = try OtherUser(self).perform(work, in: org)
@@ -18,9 +17,7 @@ struct OtherUser: Sendable {
   private let watch: OrgWatch
   private let admin: OrgUser
   private let value: String
-  /// The record that a phone changed last.
   private let changed: String?
-
   init(_ world: World) {
     watch = world.watch
     admin = world.admin
@@ -28,7 +25,6 @@ struct OtherUser: Sendable {
     changed = world.book.changes.last { $0.recordID != nil }?.recordID
   }
 
-  /// Reads the org, makes the change, and reads it again.
   func performMeanwhile(_ work: OrgChange, in org: Org) {
     watch.look(.pipeline)
     // A change that is not possible is skipped.

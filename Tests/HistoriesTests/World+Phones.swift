@@ -5,8 +5,7 @@ import TestSupport
 
 /// Installing and returning, and the rows that a bundle issues as open.
 extension World {
-  @discardableResult
-  func install(_ phone: Phone) throws -> Bool {
+  @discardableResult func install(_ phone: Phone) throws -> Bool {
     guard let user = org.user(named: phone.username),
       let generation = try data.generations(of: user.id).last
     else { return false }
@@ -43,8 +42,7 @@ extension World {
         file: file, path: copy, phone: phone.number, step: step, state: state.node,
         installation: state.installation, marksInstall: phone.setup.marksInstall,
         number: state.handback, rows: state.rows.filter { state.came[$0.key] != $0.value },
-        sent: state.sent,
-        fixed: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
+        sent: state.sent, fixed: state.came.filter { state.rows[$0.key] != $0.value }.map(\.value),
         asIssued: state.rows.filter { state.came[$0.key] == $0.value }))
     return true
   }

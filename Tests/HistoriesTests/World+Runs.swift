@@ -5,19 +5,14 @@ import SQLite
 import System
 import TestSupport
 
-/// One run of a history and its result.
 struct RunResult: Sendable {
   var step: Int
   var verb: Step.Verb
-  /// Its ID, if it had started.
   var id: String?
   /// Its exit status; nil if it was killed.
   var status: Int32?
-  /// Why it failed.
   var failure: String?
-  /// Its report.
   var report: Report?
-  /// The number of requests that wrote.
   var writes = 0
   /// Whether a fault occurred.
   var isStruck = false
@@ -25,8 +20,7 @@ struct RunResult: Sendable {
 
 extension World {
   /// Runs a command with its fault, and checks what it did.
-  @discardableResult
-  func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
+  @discardableResult func run(_ verb: Step.Verb, _ mishap: Mishap?) async throws -> Bool {
     guard let options = try options(verb) else { return false }
     // Whatever the run's result is, a later run may apply the undo.
     if let undo = options.undo { book.askedToUndo.formUnion(undo.edits.map { Int($0) }) }
@@ -82,15 +76,12 @@ extension World {
       let look = try await PipelineRun.execute(
         pipeline, root: root, variables: variables, options: options, report: { _ in })
       return Dictionary(uniqueKeysWithValues: look.planned.map { (Int($0.editID), $0.verdict) })
-    } catch {
-      throw Violation("a dry run of \(verb) failed: \(PipelineError(describing: error))")
-    }
+    } catch { throw Violation("a dry run of \(verb) failed: \(PipelineError(describing: error))") }
   }
 
   /// In one of how many histories there is a dry run before every run.
   private static let foretold: UInt64 = CampaignSize.Scale.current == .soak ? 1 : 3
 
-  /// Compares the prediction of a dry run with the run's report.
   private func judge(_ foretold: [Int: Verdict], _ result: RunResult) throws {
     guard let status = result.status, [0, 3].contains(status), result.verb != .ingest else {
       return
@@ -185,9 +176,7 @@ extension World {
       return plan.edits.isEmpty ? nil : undoing.runOptions(plan, by: "grace", isDryRun: false)
     } catch let error as PipelineError
       where ["undo.no-run", "undo.not-over", "undo.of-undo"].contains(error.code)
-    {
-      return nil
-    }
+    { return nil }
   }
 
   private static func execute(
@@ -197,8 +186,7 @@ extension World {
     let task = Task { () -> (Int32?, String?) in
       do {
         let summary = try await PipelineRun.execute(
-          pipeline, root: root, variables: variables, options: options,
-          report: { strike.note($0) })
+          pipeline, root: root, variables: variables, options: options, report: { strike.note($0) })
         return (summary.exitStatus.rawValue, nil)
       } catch {
         let described = PipelineError(describing: error)
@@ -209,7 +197,6 @@ extension World {
     return await task.value
   }
 
-  /// A held request arrives.
   func deliver() throws -> Bool {
     guard server.heldRequests > 0 else { return false }
     watch.look(.pipeline)

@@ -5,11 +5,9 @@ import LocalOrg
 struct OwnSync: Sendable, Hashable {
   var phone: Int
   var installation: Int
-  /// The state of the phone after it.
   var state: Int
   var row: RowID
   var recordID: String
-  /// The marker of a row created on the phone.
   var marker: String?
   /// Whether the record did not exist before.
   var isMade: Bool
@@ -100,7 +98,6 @@ extension World {
     return true
   }
 
-  /// Makes the row clean, or removes it.
   private func settle(
     _ phone: Phone, _ row: PhoneRow, _ object: JSONObject?, recordID: String? = nil,
     isMade: Bool = false
@@ -180,7 +177,6 @@ extension World {
 
   // MARK: shared external IDs
 
-  /// Two phones were issued the same order form.
   func createSame(_ phone: Phone) throws -> Bool {
     let others = book.makers.values.filter { $0.phone != phone.number && $0.key != nil }
     guard setup.visitKey == .external, let key = others.max(by: { $0.state < $1.state })?.key,
@@ -194,8 +190,7 @@ extension World {
     guard setup.visitKey == .external, phone.isInstalled else { return false }
     let keys = try phone.elements("visits").filter {
       $0["Id"]?.string?.hasPrefix("local_") == false
-    }
-    .compactMap { $0["External_Id__c"]?.string }
+    }.compactMap { $0["External_Id__c"]?.string }
     guard !keys.isEmpty else { return false }
     let key = keys[pick % keys.count]
     guard !book.makers.values.contains(where: { $0.phone == phone.number && $0.key == key }) else {
@@ -215,7 +210,6 @@ extension World {
     return try create(phone, Soup.all[3], .boolean, parent: parents[pick % parents.count]) != nil
   }
 
-  /// Changes the city in an account's address.
   func editAddress(_ phone: Phone, _ pick: Int) throws -> Bool {
     guard phone.isInstalled else { return false }
     let elements = try phone.elements("accounts").filter { !Self.isDeleted($0, phone) }

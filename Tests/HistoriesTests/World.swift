@@ -25,13 +25,10 @@ final class World {
   var root: String
   var runs: [RunResult] = []
   var tally = Tally()
-  /// Records what the runs write.
   var trace: WriteTrace?
   /// Whether there may be a dry run before a run.
   var foretells = true
-  /// When the runs ended that made the bundles.
   var bundleTimes: [String: Int64] = [:]
-  /// The generation of each user whose issued records were checked.
   var judgedIssued: [String: Int] = [:]
   /// The start of the run in which a request was held that has not arrived.
   var heldSince: Int64?
@@ -44,10 +41,8 @@ final class World {
 
   /// More than any field of a history accepts.
   static let mostCharacters = 33_000
-
   var setup: HistorySetup { history.setup }
   var data: DataDirectory { DataDirectory(root: root, name: HistoryPipeline.name) }
-
   init(_ history: History) throws {
     self.history = history
     org = try HistoryOrg.open(in: directory.file("org"))
@@ -81,20 +76,15 @@ final class World {
     return world.tally
   }
 
-  /// Plays the history; throws a `Violation` if a rule is broken.
   func play() async throws {
     for kind in history.setup.kinds { tally.add(kind, to: "setups") }
     try await run(.all, nil)
     for phone in phones { try install(phone) }
     for (index, step) in history.steps.enumerated() {
       self.step = index + 1
-      do {
-        try await perform(step)
-      } catch let violation as Violation {
+      do { try await perform(step) } catch let violation as Violation {
         throw Violation("step \(index + 1): \(violation)")
-      } catch {
-        throw Violation("step \(index + 1): \(error)")
-      }
+      } catch { throw Violation("step \(index + 1): \(error)") }
     }
     step = history.steps.count + 1
     try await comeToRest()
@@ -110,7 +100,6 @@ final class World {
     return deviceTime
   }
 
-  /// A unique value.
   func token(_ author: String) -> String {
     made += 1
     return "\(author)-\(made)"

@@ -7,7 +7,6 @@ import System
 final class WriteTrace: Sendable {
   private let state = Locked((step: 0, lines: [String]()))
 
-  /// The next requests belong to a step.
   func begin(step: Int) { state.withLock { $0.step = step } }
 
   func add(_ request: ReceivedRequest) {

@@ -1,11 +1,9 @@
 import JSON
 import Testing
 
-/// Invalid values in a configuration file, with their positions.
 @Suite struct ConfigurationReaderTests {
   enum Colour: String, CaseIterable { case red, green }
 
-  /// Reads a file with the keys that these tests know; returns the values and the problems.
   private func read<T>(
     _ text: String, isLenient: Bool = false, _ body: (ConfigurationObject) -> T
   ) throws -> (value: T?, said: [String]) {
@@ -19,8 +17,7 @@ import Testing
   @Test func `values of the right type are read, and absent ones get their defaults`() throws {
     let (value, said) = try read(#"{"count": 3, "name": "x", "on": false, "colour": "green"}"#) {
       [
-        "\($0.int("count", default: 1))", $0.text("name") ?? "-",
-        "\($0.bool("on", default: true))",
+        "\($0.int("count", default: 1))", $0.text("name") ?? "-", "\($0.bool("on", default: true))",
         "\($0.word("colour", "a colour", default: Colour.red))",
         "\($0.strings("names") ?? ["none"])",
       ]
@@ -50,8 +47,7 @@ import Testing
     #"{"count": 1e400}"#:
       "1:11: count: 1e400 is out of range; write a whole number of at least 1 and at most 9",
     #"{"name": 5}"#: "1:10: name: this must be a string, not a number; write it in quotes: \"5\"",
-    #"{"name": ""}"#:
-      "1:10: name: it needs a \"name\" that is not empty; write \"name\": \"…\"",
+    #"{"name": ""}"#: "1:10: name: it needs a \"name\" that is not empty; write \"name\": \"…\"",
     #"{"name": []}"#: "1:10: name: this must be a string, not an array; write a text in quotes",
     #"{"names": "a, b"}"#:
       "1:11: names: this must be an array of strings, not a string; write [\"a\",\"b\"]",

@@ -2,7 +2,6 @@ import JSON
 import Testing
 
 @Suite struct JSONSpliceTests {
-  /// The text without the member `b`.
   private func cut(_ text: String, _ path: String = "b") throws -> String {
     let bytes = Array(text.utf8)
     let scanner = RecordScanner(paths: [path])
@@ -18,10 +17,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (#"{"a":1,"b":2,"c":3}"#, #"{"a":1,"c":3}"#),
-    (#"{"b":{"x":[1,2]},"c":3}"#, #"{"c":3}"#),
-    (#"{"a":1,"b":null}"#, #"{"a":1}"#),
-    (#"{"b":"text"}"#, #"{}"#),
+    (#"{"a":1,"b":2,"c":3}"#, #"{"a":1,"c":3}"#), (#"{"b":{"x":[1,2]},"c":3}"#, #"{"c":3}"#),
+    (#"{"a":1,"b":null}"#, #"{"a":1}"#), (#"{"b":"text"}"#, #"{}"#),
     (#"{ "a" : 1 , "b" : "te\"xt" }"#, #"{ "a" : 1  }"#),
     (#"{ "a" : 1 , "b" : true , "c":"" }"#, #"{ "a" : 1 ,  "c":"" }"#),
   ])

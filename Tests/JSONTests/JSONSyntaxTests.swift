@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// The syntax check reports the same faults as the parser.
 @Suite struct JSONSyntaxTests {
   @Test(arguments: [
     "{}", " [1, 2.5e3, {\"a\": null}] ", "\"\\ud83d\\ude00\"", "true", "-0", "", " ", "{", "[1,]",
@@ -14,9 +13,7 @@ import Testing
       do {
         try body()
         return nil
-      } catch {
-        return error as? JSONError
-      }
+      } catch { return error as? JSONError }
     }
     let parsed = fault { _ = try JSONValue(parsing: text) }
     let checked = fault { try Array(text.utf8).withUnsafeBytes { try JSONSyntax.check($0) } }

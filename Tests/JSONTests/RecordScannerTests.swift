@@ -5,8 +5,7 @@ import Testing
 @Suite struct RecordScannerTests {
   static let paths = [
     "Id", "Name", "Account.Name", "Account.Account.Id", "attributes.type", "Owner", "Owner.Name",
-    "",
-    "LastModifiedDate", "Contacts__r.Name", "Name.Name", "Missing", "Id",
+    "", "LastModifiedDate", "Contacts__r.Name", "Name.Name", "Missing", "Id",
   ]
 
   /// The value of a span, as a caller on the hot path would read it.
@@ -113,9 +112,7 @@ import Testing
         try RecordScanner(paths: paths).scan(record: bytes, into: $0)
       }
     }
-    return spans.map {
-      $0.kind == .missing ? nil : String(decoding: text[$0.range], as: UTF8.self)
-    }
+    return spans.map { $0.kind == .missing ? nil : String(decoding: text[$0.range], as: UTF8.self) }
   }
 
   @Test func `nested objects may have members with the same names`() throws {
@@ -160,8 +157,7 @@ import Testing
     #"{"a":1}"#: "line 1, column 8: the member with the records is missing",
     #"{"records":{}}"#: "line 1, column 12: an array is expected here",
     "{\"records\":[\n 1]}": "line 2, column 2: a record (an object) or null is expected here",
-    #"{"records":[],"records":[]}"#:
-      "line 1, column 15: the member with the records appears twice",
+    #"{"records":[],"records":[]}"#: "line 1, column 15: the member with the records appears twice",
     #"{"records":[]} x"#: "line 1, column 16: data follows the end of the value",
     #"{"records":[{"a":"\x"}]}"#: "line 1, column 19: this escape sequence does not exist in JSON",
   ])

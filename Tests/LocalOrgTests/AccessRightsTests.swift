@@ -3,7 +3,6 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Rights to objects and fields: ada's by a permission set, ben's by the profile alone.
 @Suite struct AccessRightsTests {
   let sample: SampleOrg
   let account: String
@@ -55,9 +54,7 @@ import Testing
     do {
       _ = try sample.org.query(soql, as: user)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   @Test(arguments: [
@@ -105,10 +102,8 @@ import Testing
     func texts(_ user: OrgUser) throws -> [String] {
       [
         String(
-          decoding: try org.query(
-            "SELECT FIELDS(ALL) FROM Account LIMIT 200", as: user
-          ).records, as: UTF8.self),
-        JSONValue.object(try org.read("Account", id: account, as: user)).text,
+          decoding: try org.query("SELECT FIELDS(ALL) FROM Account LIMIT 200", as: user).records,
+          as: UTF8.self), JSONValue.object(try org.read("Account", id: account, as: user)).text,
         String(decoding: try org.search("FIND {canary}", as: user).records, as: UTF8.self),
       ]
     }
@@ -259,11 +254,9 @@ import Testing
   }
 }
 
-/// The same over HTTP.
 @Suite struct ServedAccessRightsTests {
   let served: ServedOrg
   let ben: String
-
   init() throws {
     served = try ServedOrg { $0.adminSecret = "open sesame" }
     try served.org.addUser("ben@example.com", lastName: "Berg", profile: "Field Technician")

@@ -5,7 +5,6 @@ import Testing
 @Suite struct AdminResourceTests {
   let served: ServedOrg
   private let key: HTTPHeaders = ["X-Attache-Admin": "open sesame"]
-
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }
 
   private func admin(

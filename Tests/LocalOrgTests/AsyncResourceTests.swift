@@ -8,10 +8,7 @@ import Testing
     let served = try ServedOrg()
     let job = try await served.async(
       "POST", "job",
-      [
-        "operation": "insert", "object": "Account",
-        "contentType": "JSON", "concurrencyMode": 0,
-      ])
+      ["operation": "insert", "object": "Account", "contentType": "JSON", "concurrencyMode": 0])
     #expect(job.status == 201)
     #expect(job.json["state"] == "Open")
     let id = try #require(job.json["id"]?.string)
@@ -72,8 +69,7 @@ import Testing
         "POST", "job", ["operation": "query", "object": "Account", "contentType": .string(type)])
       let id = try #require(job.json["id"]?.string)
       let batch = try await served.async(
-        "POST", "job/\(id)/batch", text: "SELECT Name FROM Account ORDER BY Name",
-        type: "text/csv")
+        "POST", "job/\(id)/batch", text: "SELECT Name FROM Account ORDER BY Name", type: "text/csv")
       let isJSON = type == "JSON"
       let batchID = isJSON ? batch.json["id"]?.string : batch.text.element("id")
       let place = "job/\(id)/batch/\(batchID ?? "")"
@@ -135,11 +131,9 @@ extension ServedOrg {
     return try await client.send(request)
   }
 
-  func async(
-    _ method: String, _ path: String, _ body: JSONValue? = nil, session: String? = nil
-  ) async throws -> HTTPResponse {
-    try await async(method, path, text: body?.text, type: "application/json", session: session)
-  }
+  func async(_ method: String, _ path: String, _ body: JSONValue? = nil, session: String? = nil)
+    async throws -> HTTPResponse
+  { try await async(method, path, text: body?.text, type: "application/json", session: session) }
 
   func async(_ method: String, _ path: String, xml: String?) async throws -> HTTPResponse {
     let head = "<?xml version='1.0' encoding='UTF-8'?>\n<jobInfo xmlns=\"http://x\">"

@@ -4,7 +4,6 @@ import Testing
 @Suite struct BriefcaseTests {
   let sample: SampleOrg
   let org: Org
-
   init() throws {
     sample = try SampleOrg()
     org = sample.org

@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct BulkIngestTests {
   private let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `rows are inserted, and each has its result`() async throws {

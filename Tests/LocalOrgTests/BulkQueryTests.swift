@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct BulkQueryTests {
   private let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `a query job returns its records as CSV, page by page`() async throws {

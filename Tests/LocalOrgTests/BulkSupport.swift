@@ -31,7 +31,6 @@ extension ServedOrg {
     guard closed.status == 200 else { throw Unexpected(response: closed) }
   }
 
-  /// Creates a query job; returns its ID.
   func queryJob(_ soql: String, _ more: JSONObject = [:]) async throws -> String {
     var body: JSONObject = ["operation": "query", "query": .string(soql)]
     for (name, value) in more { body[name] = value }

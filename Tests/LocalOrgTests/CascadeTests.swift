@@ -1,14 +1,12 @@
 import LocalOrg
 import Testing
 
-/// The children of a deleted parent.
 @Suite struct CascadeTests {
   let sample: SampleOrg
   let account: String
   let contact: String
   let order: String
   let task: String
-
   init() throws {
     sample = try SampleOrg()
     account = try sample.make("Account", ["Name": "Alpha"])
@@ -20,9 +18,8 @@ import Testing
 
   private func deletedDates(_ objects: [String]) throws -> [String] {
     try objects.flatMap { object in
-      try sample.records(
-        "SELECT LastModifiedDate FROM \(object) WHERE IsDeleted = true", all: true
-      ).compactMap { $0["LastModifiedDate"]?.string }
+      try sample.records("SELECT LastModifiedDate FROM \(object) WHERE IsDeleted = true", all: true)
+        .compactMap { $0["LastModifiedDate"]?.string }
     }
   }
 

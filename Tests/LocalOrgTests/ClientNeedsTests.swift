@@ -2,10 +2,8 @@ import HTTP
 import JSON
 import Testing
 
-/// Minor requirements of other clients.
 @Suite struct ClientNeedsTests {
   private let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `records are counted, and an object without any is omitted`() async throws {

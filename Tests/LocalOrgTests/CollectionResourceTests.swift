@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct CollectionResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func record(_ name: JSONValue, type: String = "Account") -> JSONValue {
@@ -52,10 +51,7 @@ import Testing
   ) async throws {
     let types = (0..<runs).map { $0 % 2 == 0 ? "Account" : "Contact" }
     let records = types.map { type -> JSONValue in
-      [
-        "attributes": ["type": .string(type)],
-        type == "Account" ? "Name" : "LastName": "x",
-      ]
+      ["attributes": ["type": .string(type)], type == "Account" ? "Name" : "LastName": "x"]
     }
     let response = try await served.send(
       "POST", "/composite/sobjects", ["records": .array(records)])

@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct CompositeResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func part(

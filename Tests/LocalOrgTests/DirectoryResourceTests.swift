@@ -2,10 +2,8 @@ import HTTP
 import LocalOrg
 import Testing
 
-/// An org's descriptions of itself, and its errors for unknown requests.
 @Suite struct DirectoryResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test(arguments: ["/services/data", "/services/data/"])
@@ -55,15 +53,12 @@ import Testing
   ])
   func `an unknown resource is refused with the org's message`(
     _ method: String, _ path: String, _ outcome: String
-  ) async throws {
-    #expect(try await served.send(method, path).outcome == outcome)
-  }
+  ) async throws { #expect(try await served.send(method, path).outcome == outcome) }
 
   @Test func `a wrong method lists the allowed ones`() async throws {
     let response = try await served.send("PATCH", "/limits", [:])
     #expect(
-      response.json[0]?["message"]?.string
-        == "HTTP Method 'PATCH' not allowed. Allowed are GET")
+      response.json[0]?["message"]?.string == "HTTP Method 'PATCH' not allowed. Allowed are GET")
   }
 
   @Test func `a URL that is too long is refused`() async throws {

@@ -2,10 +2,8 @@ import HTTP
 import JSON
 import Testing
 
-/// Records identified by keys of other systems, and the errors that clients distinguish.
 @Suite struct ExternalKeyTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func codes(_ response: HTTPResponse) -> [String] {
@@ -59,9 +57,7 @@ import Testing
         ],
       ])
     #expect(
-      codes(response) == [
-        "ok updated", "ok created", "INVALID_CROSS_REFERENCE_KEY", "ok created",
-      ])
+      codes(response) == ["ok updated", "ok created", "INVALID_CROSS_REFERENCE_KEY", "ok created"])
     #expect(response.json[0]?["id"]?.string == id)
     let read = try await served.send("GET", "/sobjects/Account/\(id)?fields=Name,Description")
     #expect(read.json["Name"] == "New" && read.json["Description"] == "kept")

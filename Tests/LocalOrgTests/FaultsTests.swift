@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct FaultsTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func accounts() throws -> Int {
@@ -64,9 +63,7 @@ import Testing
     do {
       _ = try await served.send("GET", "/limits")
       Issue.record("a truncated body was accepted as complete")
-    } catch let error as HTTPError {
-      #expect(error.kind == .truncated)
-    }
+    } catch let error as HTTPError { #expect(error.kind == .truncated) }
   }
 
   @Test func `sessions, limits, invalid responses and delays can be injected`() async throws {

@@ -2,7 +2,6 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Aliases, functions of a row's value, parents of several kinds and times of day.
 @Suite struct FieldAliasTests {
   let sample: SampleOrg
   init() throws { sample = try QueryTests.filled() }
@@ -11,9 +10,7 @@ import Testing
     do {
       _ = try sample.records(soql)
       return nil
-    } catch let error as OrgError {
-      return error.code
-    }
+    } catch let error as OrgError { return error.code }
   }
 
   @Test(arguments: [
@@ -162,7 +159,6 @@ import Testing
     #expect(owned["Owner"]?["Username"]?.string?.contains("@") == true)
   }
 
-  /// The required fields of the objects whose records queues may own.
   private static let queued: [(object: String, fields: JSONObject)] = [
     ("Case", [:]), ("Task", [:]), ("WorkOrder", [:]),
     ("Lead", ["LastName": "L", "Company": "C"]), ("Site_Visit__c", ["Name": "V"]),
@@ -218,8 +214,7 @@ import Testing
     for wrong: JSONValue in ["25:00:00Z", "8:05", 5] {
       #expect(
         sample.org.create("Site_Visit__c", ["Name": "V", "Start_Time__c": wrong], as: sample.admin)
-          .errors.first?
-          .code == "JSON_PARSER_ERROR")
+          .errors.first?.code == "JSON_PARSER_ERROR")
     }
   }
 

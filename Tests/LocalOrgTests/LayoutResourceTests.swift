@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct LayoutResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func layout(_ rest: String) async throws -> JSONValue {

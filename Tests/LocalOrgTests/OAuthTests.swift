@@ -6,12 +6,10 @@ import LocalOrg
 import TestSupport
 import Testing
 
-/// A key pair whose certificate is registered as the app `field-app`.
 private struct AppKeys {
   static let shared = try? AppKeys()
   let key: PrivateKey
   let certificate: [UInt8]
-
   init() throws {
     key = try PrivateKey.generateRSA()
     certificate = try key.selfSignedCertificate(commonName: "field-app", days: 30)
@@ -37,7 +35,6 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 @Suite struct OAuthTests {
   private let keys: AppKeys
   private let served: ServedOrg
-
   init() throws {
     let keys = try #require(AppKeys.shared)
     self.keys = keys
@@ -67,8 +64,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
   @Test func `a client verifies the response with its secret`() async throws {
     let response = try await served.login([
-      ("grant_type", "client_credentials"), ("client_id", "nightly"),
-      ("client_secret", "s3cret+&"),
+      ("grant_type", "client_credentials"), ("client_id", "nightly"), ("client_secret", "s3cret+&"),
     ])
     let identity = try #require(response.json["id"]?.string)
     let issued = try #require(response.json["issued_at"]?.string)
@@ -100,8 +96,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     let past = Int64(Date().timeIntervalSince1970) - 200
     let table: [(assertion: String, error: String)] = [
       (try keys.assertion(["iss": "someone"]), "invalid_client_id"),
-      (try stranger.assertion(), "invalid_grant"),
-      (tampered, "invalid_grant"),
+      (try stranger.assertion(), "invalid_grant"), (tampered, "invalid_grant"),
       ("nonsense", "invalid_grant"),
       (try keys.assertion(["exp": JSONValue(past)]), "invalid_grant"),
       (try keys.assertion(["exp": .some(.null)]), "invalid_grant"),
@@ -119,8 +114,7 @@ private let bearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
   @Test func `client credentials are in a form or a header`() async throws {
     let form = try await served.login([
-      ("grant_type", "client_credentials"), ("client_id", "nightly"),
-      ("client_secret", "s3cret+&"),
+      ("grant_type", "client_credentials"), ("client_id", "nightly"), ("client_secret", "s3cret+&"),
     ])
     #expect(form.status == 200)
     let basic = Base64.encode(Array("nightly:s3cret+&".utf8))

@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct OrgServerTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `many clients write at once and nothing is lost or reported twice`() async throws {

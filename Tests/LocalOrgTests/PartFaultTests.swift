@@ -4,10 +4,8 @@ import LocalOrg
 import System
 import Testing
 
-/// Failures within a request, and faults of the clock.
 @Suite struct PartFaultTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }
 
   private func names() async throws -> [String] {
@@ -36,10 +34,7 @@ import Testing
 
   private func batch() async throws -> HTTPResponse {
     let parts = ["A", "B", "C"].map { name -> JSONValue in
-      [
-        "method": "POST", "url": "v66.0/sobjects/Account",
-        "richInput": ["Name": .string(name)],
-      ]
+      ["method": "POST", "url": "v66.0/sobjects/Account", "richInput": ["Name": .string(name)]]
     }
     return try await served.send("POST", "/composite/batch", ["batchRequests": .array(parts)])
   }

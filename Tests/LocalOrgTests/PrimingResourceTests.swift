@@ -6,7 +6,6 @@ import Testing
 @Suite struct PrimingResourceTests {
   let served: ServedOrg
   private let path = "/connect/briefcase/priming-records"
-
   init() throws {
     served = try ServedOrg { $0.primingPageSize = 20 }
     try served.fill("Account", 30)

@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct QueryResourceTests {
   let served: ServedOrg
-
   init() throws {
     served = try ServedOrg()
     try served.fill("Account", 450)

@@ -6,17 +6,13 @@ import Testing
   static let shared = Result { try QueryTests.filled() }
 
   static let cases: [(String, [String])] = [
-    ("", ["Alpha", "beta", "Gamma_1", "O'Neill"]),
-    ("WHERE Name = 'ALPHA'", ["Alpha"]),
+    ("", ["Alpha", "beta", "Gamma_1", "O'Neill"]), ("WHERE Name = 'ALPHA'", ["Alpha"]),
     ("WHERE Name != 'alpha'", ["beta", "Gamma_1", "O'Neill"]),
     ("where industry != 'Energy'", ["beta", "Gamma_1"]),
-    ("WHERE NOT Industry = 'Energy'", ["beta", "Gamma_1"]),
-    ("WHERE Industry = null", ["Gamma_1"]),
+    ("WHERE NOT Industry = 'Energy'", ["beta", "Gamma_1"]), ("WHERE Industry = null", ["Gamma_1"]),
     ("WHERE Industry != null AND NumberOfEmployees = NULL", ["O'Neill"]),
-    ("WHERE Industry = ''", ["Gamma_1"]),
-    ("WHERE Name LIKE '%A'", ["Alpha", "beta"]),
-    ("WHERE Name LIKE 'gamma\\_%'", ["Gamma_1"]),
-    ("WHERE (NOT Name LIKE '%a%')", ["O'Neill"]),
+    ("WHERE Industry = ''", ["Gamma_1"]), ("WHERE Name LIKE '%A'", ["Alpha", "beta"]),
+    ("WHERE Name LIKE 'gamma\\_%'", ["Gamma_1"]), ("WHERE (NOT Name LIKE '%a%')", ["O'Neill"]),
     ("WHERE Name = 'O\\'Neill'", ["O'Neill"]),
     ("WHERE Name IN ('alpha', 'O\\'Neill', 'nobody')", ["Alpha", "O'Neill"]),
     ("WHERE Industry IN ('Retail', null)", ["beta", "Gamma_1"]),
@@ -48,8 +44,7 @@ import Testing
     ("ORDER BY Name LIMIT 2", ["Alpha", "beta"]),
     ("ORDER BY Name LIMIT 2 OFFSET 1", ["beta", "Gamma_1"]),
     ("USING SCOPE mine WHERE Name = 'beta' LIMIT 1 FOR VIEW", ["beta"]),
-    ("a WHERE a.Name = 'beta'", ["beta"]),
-    ("WHERE Account.Name = 'beta'", ["beta"]),
+    ("a WHERE a.Name = 'beta'", ["beta"]), ("WHERE Account.Name = 'beta'", ["beta"]),
     ("WHERE Name  =\n'beta'\tALL ROWS", ["beta"]),
   ]
 
@@ -82,12 +77,9 @@ import Testing
     ("SELECT FIELDS(ALL) FROM Account", "MALFORMED_QUERY", "at most 200"),
   ]
 
-  @Test(arguments: failures)
-  func `an invalid query is refused with an org's message`(
+  @Test(arguments: failures) func `an invalid query is refused with an org's message`(
     soql: String, code: String, words: String
-  )
-    throws
-  {
+  ) throws {
     let sample = try Self.shared.get()
     let error = #expect(throws: OrgError.self) { _ = try sample.records(soql) }
     #expect(error?.code == code)

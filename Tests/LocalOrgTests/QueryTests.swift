@@ -155,9 +155,7 @@ import Testing
       #expect(throws: OrgError.self) { try sample.org.queryMore(locator, as: user) }
     }
     try sample.org.expireCursors()
-    let error = #expect(throws: OrgError.self) {
-      try sample.org.queryMore(locator, as: sample.ada)
-    }
+    let error = #expect(throws: OrgError.self) { try sample.org.queryMore(locator, as: sample.ada) }
     #expect(error?.code == "INVALID_QUERY_LOCATOR")
   }
 

@@ -3,7 +3,6 @@ import Testing
 
 @Suite struct RecentResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   private func recent(_ object: String, token: String? = nil) async throws -> [String] {

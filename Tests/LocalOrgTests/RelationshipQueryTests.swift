@@ -3,10 +3,8 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Children in a query, parents by name, and sets selected by another query.
 @Suite struct RelationshipQueryTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg { $0.childPageSize = 2 } }
 
   /// Accounts with the given numbers of contacts, whose last names are numbered.

@@ -4,7 +4,6 @@ import Testing
 
 @Suite struct RowResourceTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `a record is created, read, updated and deleted`() async throws {
@@ -126,9 +125,7 @@ import Testing
     #expect(try await served.send("DELETE", "/sobjects/Account/\(gone)").status == 204)
     let now = served.org.now()
     func window(_ start: Int64, _ end: Int64) -> String {
-      func text(_ time: Int64) -> String {
-        HTTPQuery.encode(Dates.utcSeconds(now + time * 60_000))
-      }
+      func text(_ time: Int64) -> String { HTTPQuery.encode(Dates.utcSeconds(now + time * 60_000)) }
       return "start=\(text(start))&end=\(text(end))"
     }
     let updated = try await served.send("GET", "/sobjects/Account/updated/?" + window(-10, 10))

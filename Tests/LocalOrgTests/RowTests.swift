@@ -6,7 +6,6 @@ import Testing
   let sample: SampleOrg
   let account: String
   let contact: String
-
   init() throws {
     sample = try SampleOrg()
     account = try sample.make("Account", ["Name": "Alpha"])
@@ -79,8 +78,7 @@ import Testing
     ("Acount", ["Name": "x"], "NOT_FOUND", "does not exist", []),
   ]
 
-  @Test(arguments: refused)
-  func `a create is refused as by an org`(
+  @Test(arguments: refused) func `a create is refused as by an org`(
     object: String, fields: JSONObject, code: String, words: String, blamed: [String]
   ) throws {
     let errors = sample.org.create(object, fields, as: sample.admin).errors

@@ -2,10 +2,8 @@ import HTTP
 import LocalOrg
 import Testing
 
-/// The SOAP call that restores records from the recycle bin.
 @Suite struct SOAPUndeleteTests {
   let served: ServedOrg
-
   init() throws { served = try ServedOrg { $0.adminSecret = "open sesame" } }
 
   private func call(
@@ -124,7 +122,6 @@ import Testing
 }
 
 extension String {
-  /// The texts of all elements with a name.
   fileprivate func components(of name: String) -> [String] {
     split(separator: "<").compactMap { part in
       part.hasPrefix(name + ">") ? String(part.dropFirst(name.count + 1)) : nil

@@ -11,7 +11,6 @@ struct SampleOrg {
   let admin: OrgUser
   let ada: OrgUser
   let ben: OrgUser
-
   init() throws {
     org = try Org(directory: directory.path, options: .init(clockStart: Self.start))
     ada = try org.addUser(
@@ -21,7 +20,6 @@ struct SampleOrg {
     admin = try #require(org.user(named: "admin@example.com"))
   }
 
-  /// Creates a record and returns its ID.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
     let outcome = org.create(object, fields, as: user ?? admin)
@@ -34,10 +32,7 @@ struct SampleOrg {
     return try #require(try JSONValue(parsing: page.records).array)
   }
 
-  /// One field of each record of a query.
   func column(_ soql: String, _ field: String = "Name", as user: OrgUser? = nil, all: Bool = false)
     throws -> [String]
-  {
-    try records(soql, as: user, all: all).map { $0[field]?.string ?? $0[field]?.text ?? "-" }
-  }
+  { try records(soql, as: user, all: all).map { $0[field]?.string ?? $0[field]?.text ?? "-" } }
 }

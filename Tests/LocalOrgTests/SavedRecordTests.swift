@@ -2,10 +2,8 @@ import JSON
 import LocalOrg
 import Testing
 
-/// The setup for the records of an object: picklists, required fields, rules and updates.
 @Suite struct SavedRecordTests {
   let sample: SampleOrg
-
   init() throws { sample = try SampleOrg() }
 
   private func setUp(_ objects: String) throws {
@@ -14,9 +12,7 @@ import Testing
 
   private func refusal(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil)
     -> [OrgError]
-  {
-    sample.org.create(object, fields, as: user ?? sample.admin).errors
-  }
+  { sample.org.create(object, fields, as: user ?? sample.admin).errors }
 
   private func visit(_ fields: JSONObject) -> [OrgError] {
     var all: JSONObject = ["Name": "v"]
@@ -161,10 +157,9 @@ import Testing
 
   @Test(arguments: [
     ("'a' & \"b\" & 'c\\'d'", "abc'd"), ("TEXT(1 + 2 * 3 - 4 / 2)", "5"),
-    ("TEXT((1 + 2) * 3)", "9"),
-    ("TEXT(-2 * 3)", "-6"), ("IF(1 < 2 && !(3 >= 4), 'yes', 'no')", "yes"),
-    ("IF(1 = 2 || 2 == 2, 'yes', 'no')", "yes"), ("IF('a' <> 'A', 'yes', 'no')", "yes"),
-    ("CASE(Rating, 'Hot', 'h', 'Cold', 'c', 'other')", "h"),
+    ("TEXT((1 + 2) * 3)", "9"), ("TEXT(-2 * 3)", "-6"),
+    ("IF(1 < 2 && !(3 >= 4), 'yes', 'no')", "yes"), ("IF(1 = 2 || 2 == 2, 'yes', 'no')", "yes"),
+    ("IF('a' <> 'A', 'yes', 'no')", "yes"), ("CASE(Rating, 'Hot', 'h', 'Cold', 'c', 'other')", "h"),
     ("CASE(2, 1, 'one', 'more')", "more"), ("TEXT(Rating) & TEXT(Type)", "Hot"),
     ("IF(ISBLANK(Phone) && ISNULL(AnnualRevenue), 'blank', '')", "blank"),
     ("IF(AnnualRevenue > 1 || AnnualRevenue <= 1, 'some', 'none')", "none"),
@@ -266,7 +261,6 @@ import Testing
   }
 }
 
-/// The same over HTTP.
 @Suite struct ServedRulesTests {
   @Test func `each row of a collection, a job and a tree is refused separately`() async throws {
     let served = try ServedOrg()

@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct SearchTests {
   let sample: SampleOrg
-
   init() throws {
     sample = try SampleOrg()
     try sample.make("Account", ["Name": "Acme Werke", "Description": "pumps & valves"])
@@ -23,25 +22,20 @@ import Testing
   }
 
   @Test(arguments: [
-    ("Acme", ["Acme Werke", "Acme-Süd 12", "Globex"]),
-    ("acme werke", ["Acme Werke"]),
+    ("Acme", ["Acme Werke", "Acme-Süd 12", "Globex"]), ("acme werke", ["Acme Werke"]),
     ("acme AND NOT werke", ["Acme-Süd 12", "Globex"]),
     ("werke OR globex", ["Acme Werke", "Globex"]),
     ("werke OR acme globex", ["Acme Werke", "Globex"]),
-    ("(werke OR süd) acme", ["Acme Werke", "Acme-Süd 12"]),
-    (#""valves acme""#, []),
-    (#""pumps valves""#, ["Acme Werke"]),
-    ("wer*", ["Acme Werke"]), ("wer", []), ("w?r*e", ["Acme Werke"]), ("SÜ?", ["Acme-Süd 12"]),
-    ("w*r*k*", ["Acme Werke"]), ("w*r*x", []), ("werke*", ["Acme Werke"]), ("werke?", []),
-    ("*lobex", []), ("*globex*", ["Globex"]),
+    ("(werke OR süd) acme", ["Acme Werke", "Acme-Süd 12"]), (#""valves acme""#, []),
+    (#""pumps valves""#, ["Acme Werke"]), ("wer*", ["Acme Werke"]), ("wer", []),
+    ("w?r*e", ["Acme Werke"]), ("SÜ?", ["Acme-Süd 12"]), ("w*r*k*", ["Acme Werke"]), ("w*r*x", []),
+    ("werke*", ["Acme Werke"]), ("werke?", []), ("*lobex", []), ("*globex*", ["Globex"]),
     (#"acme\-süd"#, ["Acme-Süd 12"]), (#"\"acme\""#, ["Acme Werke", "Acme-Süd 12", "Globex"]),
     ("555", ["Acme-Süd 12"]),
   ])
   func `words, phrases, signs and wildcards find the right records`(
     _ text: String, _ found: [String]
-  ) throws {
-    #expect(try names("FIND {\(text)} RETURNING Account(Name)") == found)
-  }
+  ) throws { #expect(try names("FIND {\(text)} RETURNING Account(Name)") == found) }
 
   @Test func `a search covers the fields that it names`() throws {
     #expect(
@@ -82,9 +76,8 @@ import Testing
     ("FIND {a*} RETURNING Account", "MALFORMED_SEARCH"),
     ("FIND {**} RETURNING Account", "MALFORMED_SEARCH"),
     ("FIND {} RETURNING Account", "MALFORMED_SEARCH"),
-    ("FIND Acme RETURNING Account", "MALFORMED_SEARCH"),
-    ("", "MALFORMED_SEARCH"), ("FIND {Acme", "MALFORMED_SEARCH"),
-    ("FIND {\"Acme} RETURNING Account", "MALFORMED_SEARCH"),
+    ("FIND Acme RETURNING Account", "MALFORMED_SEARCH"), ("", "MALFORMED_SEARCH"),
+    ("FIND {Acme", "MALFORMED_SEARCH"), ("FIND {\"Acme} RETURNING Account", "MALFORMED_SEARCH"),
     ("FIND {(Acme} RETURNING Account", "MALFORMED_SEARCH"),
     ("FIND {Acme AND} RETURNING Account", "MALFORMED_SEARCH"),
     ("FIND {Acme!} RETURNING Account", "MALFORMED_SEARCH"),
@@ -92,14 +85,9 @@ import Testing
     ("FIND {Acme} RETURNING Account(Id", "MALFORMED_SEARCH"),
     ("FIND {Acme} RETURNING Account LIMIT 2001", "MALFORMED_SEARCH"),
     ("FIND {Acme} RETURNING Account(Id) nonsense", "MALFORMED_SEARCH"),
-    (
-      "FIND {\(String(repeating: "(", count: 5000))Acme} RETURNING Account", "MALFORMED_SEARCH"
-    ),
+    ("FIND {\(String(repeating: "(", count: 5000))Acme} RETURNING Account", "MALFORMED_SEARCH"),
     ("FIND {\(String(repeating: "ab ", count: 4000))} RETURNING Account", "MALFORMED_SEARCH"),
-    (
-      "FIND {Acme} RETURNING Account(Id OFFSET 9223372036854775807)",
-      "NUMBER_OUTSIDE_VALID_RANGE"
-    ),
+    ("FIND {Acme} RETURNING Account(Id OFFSET 9223372036854775807)", "NUMBER_OUTSIDE_VALID_RANGE"),
     ("FIND {Acme} RETURNING Account(Nope)", "INVALID_FIELD"),
     ("FIND {Acme} RETURNING Account(Id WHERE Nope = 1)", "INVALID_FIELD"),
     ("FIND {Acme} RETURNING Nope", "INVALID_TYPE"),
@@ -129,8 +117,7 @@ import Testing
       Issue.record("nonsense was taken for a search")
     } catch {
       #expect(
-        error.message
-          == "\n RETURNING Account(Id OOPS OOPS)\n                           ^\n"
+        error.message == "\n RETURNING Account(Id OOPS OOPS)\n                           ^\n"
           + "ERROR at Row:2:Column:28\nunexpected token: 'OOPS'")
     }
   }
@@ -138,7 +125,6 @@ import Testing
 
 @Suite struct SearchResourceTests {
   let served: ServedOrg
-
   init() throws {
     served = try ServedOrg()
     try served.fill("Account", 3)
@@ -174,8 +160,7 @@ import Testing
   @Test func `a search by parameters finds the same`() async throws {
     let get = try await served.send(
       "GET",
-      "/parameterizedSearch/?q=Account&sobject=Account&Account.fields=id,name&Account.limit=2"
-    )
+      "/parameterizedSearch/?q=Account&sobject=Account&Account.fields=id,name&Account.limit=2")
     #expect(
       get.json["searchRecords"]?.array?.map { $0["Name"]?.string } == ["Account 0", "Account 1"])
     let post = try await served.send(

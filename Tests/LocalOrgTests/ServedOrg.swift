@@ -11,9 +11,7 @@ struct ServedOrg {
   let client: HTTPClient
   /// A token of ada@example.com, who has all rights.
   let token: String
-
   static let version = "/services/data/v66.0"
-
   init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
     org = try Org(directory: directory.file("org"))
     try org.addUser("ada@example.com", lastName: "Adams", profile: "Integration")
@@ -41,12 +39,10 @@ struct ServedOrg {
     return try await client.send(request)
   }
 
-  /// The first page of a query.
   func query(_ soql: String, headers: HTTPHeaders = [:]) async throws -> HTTPResponse {
     try await send("GET", "/query?q=" + HTTPQuery.encode(soql), headers: headers)
   }
 
-  /// Creates a record and returns its ID.
   func create(_ object: String, _ fields: JSONValue) async throws -> String {
     let response = try await send("POST", "/sobjects/\(object)", fields)
     guard response.status == 201, let id = response.json["id"]?.string else {
@@ -68,7 +64,6 @@ struct ServedOrg {
     }
   }
 
-  /// Sends a form to the token endpoint.
   func login(_ form: [(String, String)], headers: HTTPHeaders = [:]) async throws -> HTTPResponse {
     var request = HTTPRequest("POST", server.url + "/services/oauth2/token")
     request.headers = headers

@@ -6,7 +6,6 @@ import Testing
   let sample: SampleOrg
   let adas: String
   let bens: String
-
   init() throws {
     sample = try SampleOrg()
     adas = try sample.make("Account", ["Name": "Adas"], as: sample.ada)

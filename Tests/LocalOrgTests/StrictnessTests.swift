@@ -2,10 +2,8 @@ import HTTP
 import JSON
 import Testing
 
-/// What an org refuses although it could be understood.
 @Suite struct StrictnessTests {
   private let served: ServedOrg
-
   init() throws { served = try ServedOrg() }
 
   @Test func `only listed versions are served, each with its own resources`() async throws {
@@ -91,9 +89,8 @@ import Testing
       ids.append(try await served.create("Contact", ["LastName": .string("C\(number)")]))
     }
     func delete(_ ids: some Sequence<String>) async throws -> String {
-      try await served.send(
-        "DELETE", "/composite/sobjects?ids=" + ids.joined(separator: ",")
-      ).outcome
+      try await served.send("DELETE", "/composite/sobjects?ids=" + ids.joined(separator: ","))
+        .outcome
     }
     #expect(try await delete(ids) == "400 LIMIT_EXCEEDED")
     #expect(try await delete(ids.prefix(10)) == "200")

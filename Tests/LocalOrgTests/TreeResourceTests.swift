@@ -2,8 +2,7 @@ import JSON
 import Testing
 
 @Suite struct TreeResourceTests {
-  private func account(_ reference: String, _ name: JSONValue, _ contacts: [JSONValue])
-    -> JSONValue
+  private func account(_ reference: String, _ name: JSONValue, _ contacts: [JSONValue]) -> JSONValue
   {
     [
       "attributes": ["type": "Account", "referenceId": .string(reference)], "Name": name,

@@ -4,14 +4,12 @@ import Testing
 
 @Suite struct SyncOperationTests {
   @Test(arguments: [
-    (#"{}"#, SyncOperation.none),
-    (#"{"__local__":false,"__locally_created__":true}"#, .none),
+    (#"{}"#, SyncOperation.none), (#"{"__local__":false,"__locally_created__":true}"#, .none),
     (#"{"__local__":0,"__locally_created__":true}"#, .none),
     (#"{"__local__":"1","__locally_created__":"true"}"#, .create),
     (#"{"__local__":1,"__locally_deleted__":"YES","__locally_created__":0}"#, .delete),
     (#"{"__local__":1,"__locally_deleted__":1,"__locally_created__":"1"}"#, .dropLocally),
-    (#"{"__local__":true}"#, .update),
-    (#"{"__local__":true,"__locally_updated__":true}"#, .update),
+    (#"{"__local__":true}"#, .update), (#"{"__local__":true,"__locally_updated__":true}"#, .update),
     (#"{"__local__":true,"__locally_created__":true}"#, .create),
     (#"{"__local__":true,"__locally_created__":true,"__locally_updated__":true}"#, .create),
     (#"{"__local__":true,"__locally_deleted__":true}"#, .delete),

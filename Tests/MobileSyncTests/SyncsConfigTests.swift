@@ -142,7 +142,6 @@ import Testing
     for name in ["SFSoqlSyncDownTarget", ""] {
       _ = try config(#"{"type": "soql", "query": "SELECT Id FROM A", "iOSImpl": "\#(name)"}"#)
     }
-    // Stored by a device, which accepted it.
     let stored: JSONValue = ["type": "soql", "query": "select Id from A", "iOSImpl": "MyTarget"]
     _ = try SyncTarget(stored: stored, type: .syncDown)
   }
@@ -172,7 +171,6 @@ import Testing
     ] {
       let error = #expect(throws: Problems.self) { try config(query(end)) }
       #expect(error?.description.contains("no number in the \(clause) before") == true, "\(end)")
-      // Stored by a device, which accepted it.
       _ = try SyncTarget(stored: JSONValue(parsing: query(end)), type: .syncDown)
     }
     for end in ["LIMIT 10 OFFSET 5", "FOR VIEW", "WHERE Name = ' LIMIT 1 FOR VIEW'"] {

@@ -9,7 +9,6 @@ import Testing
 @Suite struct AlteredSoupsTests {
   let world: World
   private static let all = Set(Stage.allCases)
-
   init() throws { world = try World() }
 
   /// Ada's phone with its bundle from before the pipeline changed.

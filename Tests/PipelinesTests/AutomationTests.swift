@@ -3,7 +3,6 @@ import LocalOrg
 import Reports
 import Testing
 
-/// Edits that trigger an org's own rules.
 @Suite struct AutomationTests {
   @Test func `a rule's message is reported, and automation causes no conflict`() async throws {
     let world = try World()

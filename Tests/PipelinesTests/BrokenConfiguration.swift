@@ -1,15 +1,12 @@
 import Testing
 
-/// A configuration that is broken in one way, with all expected messages.
 struct BrokenConfiguration: CustomTestStringConvertible {
-  /// The files of the valid configuration that the cases break.
   enum File: String, CaseIterable {
     case pipeline = "pipeline.json"
     case store = "store.json"
     case syncs = "syncs.json"
   }
 
-  /// How a file is broken.
   enum Change {
     /// Every occurrence of the first text is replaced by the second.
     case edit(File, String, String)
@@ -18,10 +15,8 @@ struct BrokenConfiguration: CustomTestStringConvertible {
     static func store(_ old: String, _ new: String) -> Change { .edit(.store, old, new) }
     static func syncs(_ old: String, _ new: String) -> Change { .edit(.syncs, old, new) }
 
-    /// The file is replaced by other text.
     case whole(File, String)
     case bytes(File, [UInt8])
-    /// The file is replaced by one of the samples.
     case sample(File, String)
 
     /// Reads a change in a table; `\n` is a line break.
@@ -48,7 +43,6 @@ struct BrokenConfiguration: CustomTestStringConvertible {
   private(set) var changes: [Change]
   /// One problem per line, as the command line prints it.
   private(set) var expected: String
-
   init(_ what: String, _ expected: String = "", _ changes: Change...) {
     self.what = what
     self.changes = changes

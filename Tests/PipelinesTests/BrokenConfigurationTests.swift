@@ -32,9 +32,7 @@ import Testing
     do {
       _ = try PipelineFile.read(path: directory.file("pipeline.json"))
       return ""
-    } catch {
-      return error.description.replacingOccurrences(of: directory.path + "/", with: "")
-    }
+    } catch { return error.description.replacingOccurrences(of: directory.path + "/", with: "") }
   }
 
   @Test(arguments: BrokenConfiguration.all)

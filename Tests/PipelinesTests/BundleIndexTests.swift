@@ -5,10 +5,8 @@ import SmartStore
 import System
 import Testing
 
-/// The published index of the newest bundles.
 @Suite struct BundleIndexTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func index() throws -> [JSONValue] {
@@ -27,7 +25,6 @@ import Testing
     try expectNewest(try index())
   }
 
-  /// Changes a record of Ada's.
   private func change() throws {
     let device = try world.device("ada")
     let account = try world.ids("accounts", on: device)[0]

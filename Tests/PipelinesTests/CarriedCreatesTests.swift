@@ -1,10 +1,8 @@
 import Rehearsal
 import Testing
 
-/// New records of devices that are redelivered while they are open: each is created once.
 @Suite struct CarriedCreatesTests {
   private let scene: CarriedScene
-
   init() throws { scene = try CarriedScene() }
 
   private static let long = String(repeating: "x", count: 300)

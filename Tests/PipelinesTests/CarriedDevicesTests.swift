@@ -1,7 +1,6 @@
 import Rehearsal
 import Testing
 
-/// How a redelivered edit is identified if the stamp, the ledger or the app's flags are missing.
 @Suite struct CarriedDevicesTests {
   private static let long = String(repeating: "x", count: 300)
 

@@ -2,7 +2,6 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// What the device's user is shown of a redelivered edit, and how a change of it is interpreted.
 @Suite struct CarriedMendsTests {
   private static let long = String(repeating: "x", count: 300)
 

@@ -3,7 +3,6 @@ import Snapshots
 import System
 import Testing
 
-/// Interrupted runs, separate stages, and the content of generations while edits are redelivered.
 @Suite struct CarriedRunsTests {
   @Test func `a run interrupted before it packed leaves nothing incomplete`() async throws {
     let scene = try CarriedScene()

@@ -1,10 +1,8 @@
 import Rehearsal
 import Testing
 
-/// Redelivered edits must not be lost, duplicated, or confused with others.
 @Suite struct CarriedSafetyTests {
   private let scene: CarriedScene
-
   init() throws { scene = try CarriedScene() }
 
   private static let long = String(repeating: "x", count: 300)
@@ -118,9 +116,7 @@ import Testing
 
   @Test func `a redelivered edit stays so despite another phone's edit`() async throws {
     try await scene.world.run()
-    let (one, two) = (
-      try scene.world.device("ada"), try scene.world.device("ada", as: "two")
-    )
+    let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
     let id = try scene.scene.account(one)
     try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
     try scene.scene.office(id, ["Phone": "office"])
@@ -172,7 +168,6 @@ import Testing
     #expect(night.verdicts == [.superseded: 1, .deviceConflict: 2])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.states() == ["device moved"])
-    // An operator decides it.
     try scene.scene.decide(2, .device)
     try scene.scene.decide(3, .server)
     #expect(try await scene.world.run().verdicts == [.updated: 1, .discarded: 1])

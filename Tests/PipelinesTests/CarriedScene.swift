@@ -11,12 +11,10 @@ import Testing
 struct CarriedScene {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init(_ change: (String) -> String = { $0 }) throws {
     scene = try DecisionScene { change(Self.carrying($0)) }
   }
 
-  /// A scene whose guard holds returns with more changes.
   init(maxChanges: Int) throws {
     try self.init {
       $0.replacing(
@@ -45,7 +43,6 @@ struct CarriedScene {
   /// Ada's phone after the first run, and an account of hers.
   func primed() async throws -> (Device, String) { try await scene.primed() }
 
-  /// A time on a phone, `hours` after the first.
   func later(_ hours: Int64 = 1) -> Int64 { world.org.now() + hours * 3_600_000 }
 
   /// Ada's edit of an account that another user changed too, redelivered in her next generation:
@@ -58,7 +55,6 @@ struct CarriedScene {
     return (try world.device("ada", as: "ada-2"), id)
   }
 
-  /// The element of a record on a phone.
   func row(_ id: String, on device: Device, _ soup: String = "accounts") throws -> JSONObject {
     try #require(try device.elements(soup).compactMap(\.object).first { $0["Id"]?.string == id })
   }
@@ -74,7 +70,6 @@ struct CarriedScene {
     try await world.run(device, as: name)
   }
 
-  /// The verdicts of such a run.
   func verdicts(_ device: Device, as name: String) async throws -> [Verdict: Int] {
     try await world.verdicts(device, as: name)
   }
@@ -100,7 +95,6 @@ struct CarriedScene {
   /// stamp.
   func forgetMark(of device: Device) throws { try drop("carried", fromStampOf: device) }
 
-  /// Removes a member from a phone's stamp.
   func drop(_ member: String, fromStampOf device: Device) throws {
     let store = try Store(opening: device.storePath)
     var stamp: JSONObject = [:]
@@ -122,7 +116,6 @@ struct CarriedScene {
     try await second()
   }
 
-  /// The number of edits in the ledger, and their verdicts in order.
   func verdicts() throws -> [String] {
     try LedgerDatabase.open(path: world.data.state).editStates().map { $0.verdict ?? "none" }
   }

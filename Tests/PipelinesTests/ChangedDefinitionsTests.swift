@@ -7,10 +7,7 @@ import Testing
 /// it.
 @Suite struct ChangedDefinitionsTests {
   let world: World
-
-  init() throws {
-    world = try World(file: IncrementalTruthTests.pipeline.get().file("truth.json"))
-  }
+  init() throws { world = try World(file: IncrementalTruthTests.pipeline.get().file("truth.json")) }
 
   private func run(_ change: (inout RunOptions) -> Void = { _ in }) async throws -> RunSummary {
     try await world.runAsWritten(Set(Stage.allCases), options: change)

@@ -8,14 +8,11 @@ import Snapshots
 import System
 import Testing
 
-/// Published data stay complete when the pipeline, its users or its ledger change between runs.
 @Suite struct ChangedPipelineTests {
   let world: World
-
   init() throws { world = try World() }
 
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary { try await world.runAsWritten(stages, options: change) }
 
@@ -121,9 +118,7 @@ import Testing
 
   @Test func `a failing briefcase rule is a finding`() async throws {
     let rule = try #require(
-      try world.org.briefcaseRules(
-        of: world.user("ada"), app: OrgTemplate.clientID
-      ).first)
+      try world.org.briefcaseRules(of: world.user("ada"), app: OrgTemplate.clientID).first)
     try world.org.setRuleError(rule.id, true)
     let summary = try await run()
     #expect(summary.findings == [.incompleteData])

@@ -2,11 +2,9 @@ import JSON
 import System
 import Testing
 
-/// The commands that the program and its reports print run as they are copied.
 @Suite struct CommandsToCopyTests {
   let scene: DecisionScene
   private var world: World { scene.world }
-
   init() throws { scene = try DecisionScene() }
 
   /// The program in a separate directory, with no data directory next to the arguments.
@@ -18,7 +16,6 @@ import Testing
       shell: "cd '\(directory)' && exec \"$@\"")
   }
 
-  /// A printed command, pasted into a shell in another directory.
   private func pasted(_ command: String) async throws -> ProgramRun {
     #expect(command.hasPrefix("attache "), "\(command)")
     return try await ProgramRun.blocking(

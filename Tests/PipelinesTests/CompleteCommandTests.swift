@@ -2,7 +2,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache complete`: the words that shells offer, without a request to the org.
 @Suite struct CompleteCommandTests {
   @Test func `completion offers the users of the file and of the ledger`() async throws {
     let world = try World()

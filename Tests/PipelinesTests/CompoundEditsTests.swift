@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// Edits in members that are objects: compound fields, and related records of a query.
 @Suite struct CompoundEditsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 

@@ -5,10 +5,8 @@ import Reconciliation
 import Rehearsal
 import Testing
 
-/// Creates that set their edit's identity in a unique field.
 @Suite struct CorrelationTests {
   let world: World
-
   init() throws { world = try Self.world(#"{"Contact": "External_Id__c"}"#) }
 
   private static func world(_ fields: String) throws -> World {
@@ -137,7 +135,6 @@ import Testing
 
   // MARK: later changes by the device
 
-  /// Changes a device's new contact after its return.
   private func change(_ device: Device, _ title: String) throws {
     try device.edit(
       "contacts", id: "local_Keel", ["Title": .string(title)], now: world.org.now() + 1000)

@@ -5,10 +5,8 @@ import Snapshots
 import System
 import Testing
 
-/// How later runs deal with an interrupted one.
 @Suite struct DeadRunsTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func latest() throws -> RunRow {

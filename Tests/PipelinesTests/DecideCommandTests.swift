@@ -3,17 +3,14 @@ import Ledger
 import System
 import Testing
 
-/// `attache decide` as a user types it.
 @Suite struct DecideCommandTests {
   let scene: DecisionScene
-
   init() throws { scene = try DecisionScene() }
 
   private func decide(_ words: String...) async throws -> ProgramRun {
     try await scene.world.program(["decide"], words)
   }
 
-  /// Gives the only edit another verdict.
   private func turn(into verdict: Verdict) throws {
     try scene.withLedger { ledger in
       try ledger.connection.run("UPDATE edit SET verdict = \(verdict.rawValue)")
@@ -52,7 +49,6 @@ import Testing
     #expect(done.output.contains("edit 1: send the device's edit"))
     let name = ProcessEnvironment.userName()
     #expect(try await decide("--list").output.contains("decided by \(name) on 20"))
-    // A run that fails midway leaves it for the next.
     scene.world.server.faults.add(.kind(.retrieve), times: 1000, .limitExceeded)
     scene.world.server.faults.add(.kind(.query), times: 1000, .limitExceeded)
     let late = try await decide("1", "--take", "device", "--now")
@@ -78,14 +74,12 @@ import Testing
     #expect(none.output == "no open edit has the verdict conflict\n")
   }
 
-  /// The keywords that select edits by their verdicts.
   private static let words: [(word: String, verdict: Verdict)] = [
     ("conflict", .conflict), ("device-conflict", .deviceConflict), ("failed", .failed),
     ("unconfirmed", .unconfirmed), ("duplicate-created", .duplicateCreated),
     ("deleted-on-server", .deletedOnServer), ("merged-on-server", .mergedOnServer),
     ("not-visible", .notVisible), ("exceeds-user-access", .exceedsUserAccess),
-    ("blocked", .blocked),
-    ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
+    ("blocked", .blocked), ("not-attempted", .notAttempted), ("not-configured", .notConfigured),
   ]
 
   @Test func `each verdict that needs review selects its edits and no others`() async throws {

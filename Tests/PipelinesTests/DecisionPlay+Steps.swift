@@ -6,7 +6,6 @@ import System
 import Testing
 
 extension DecisionPlay {
-  /// Performs a step.
   func act(_ step: DecisionStep, _ one: Subject) async throws {
     if let deed = Self.deeds[step.text] { return try await deed(self, one) }
     let fields = step.fields.reduce(into: JSONObject()) {
@@ -120,8 +119,7 @@ extension DecisionPlay {
   private typealias Deed = @Sendable (DecisionPlay, Subject) async throws -> Void
 
   private static let deeds: [String: Deed] = [
-    "cleo owns it": { _, _ in },
-    "it is a contact": { _, _ in },
+    "cleo owns it": { _, _ in }, "it is a contact": { _, _ in },
     // As in a report without values.
     "the report loses its values": { play, one in
       _ = try play.scene.withLedger {
@@ -140,8 +138,7 @@ extension DecisionPlay {
       let path = play.world.data.report(try #require(play.summary).run) + "/success.csv"
       #expect(try String(decoding: Files.read(path), as: UTF8.self).contains(",\(name),"))
     },
-    "the record is reported": { _, one in
-      #expect(one.details[0].recordID == one.record, "\(one)")
+    "the record is reported": { _, one in #expect(one.details[0].recordID == one.record, "\(one)")
     },
     "both IDs are reported": { _, one in
       #expect(one.details[0].recordID == one.record && one.details[0].otherID == one.original)
@@ -154,9 +151,7 @@ extension DecisionPlay {
       #expect(one.details[0].message?.contains(message) == true)
       #expect(one.details[0].recordID != nil && one.details[0].otherID != nil)
     },
-    "the run needs attention": { play, _ in
-      #expect(play.summary?.exitStatus == .needsAttention)
-    },
+    "the run needs attention": { play, _ in #expect(play.summary?.exitStatus == .needsAttention) },
     "runs retry": { play, _ in play.retried = [.duplicateCreated] },
     "runs stop retrying": { play, _ in play.retried = [] },
     "the org refuses Harbour": { play, _ in try play.refuse("Harbour") },
@@ -164,15 +159,11 @@ extension DecisionPlay {
     "a sync up covers work orders": { play, _ in
       let named = DecisionRow.Setting.named
       try play.world.rewrite(named, named.replacing("[", with: #"["syncUpWorkOrders", "#))
-    },
-    "the list loses Phone": { play, _ in try play.list(#""Name", "Phone""#, #""Name""#) },
+    }, "the list loses Phone": { play, _ in try play.list(#""Name", "Phone""#, #""Name""#) },
     "the list has Phone again": { play, _ in try play.list(#""Name""#, #""Name", "Phone""#) },
     "the limit is raised": { play, _ in
       try play.world.rewrite(#""perSnapshot": 1"#, #""perSnapshot": 2"#)
-    },
-    "cleo cannot log in": { play, _ in
-      try play.world.org.setActive("cleo@example.com", false)
-    },
+    }, "cleo cannot log in": { play, _ in try play.world.org.setActive("cleo@example.com", false) },
     "cleo can log in": { play, _ in try play.world.org.setActive("cleo@example.com", true) },
     "a generation is primed": { play, _ in _ = try await play.world.runAsWritten() },
     "a day passes": { play, _ in try play.world.org.moveClock(by: 86_400_000) },

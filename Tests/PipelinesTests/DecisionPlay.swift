@@ -16,21 +16,17 @@ final class DecisionPlay {
     /// The index of the row's next step.
     var place = 0
     let original: String
-    /// The current record.
     var record: String
     var object: String
     var soup: String
-    /// The ID on the devices.
     var deviceID: String
     var creations: [DecisionStep.Phone: Int] = [:]
     /// The row's edits by number, and their verdicts in the last run.
     var edits: [Int64] = []
     var verdicts: [Verdict] = []
     var details: [OutcomeDetail] = []
-    /// The decisions since the last run, by index.
     var decided: [Int: Decision.Kind] = [:]
     var description: String { row.name }
-
     init(_ number: Int, _ row: DecisionRow, id: String, object: String) {
       (self.number, self.row, self.object) = (number, row, object)
       (original, record, deviceID) = (id, id, id)
@@ -48,16 +44,13 @@ final class DecisionPlay {
 
   let scene: DecisionScene
   var world: World { scene.world }
-  /// The last run.
   private(set) var summary: RunSummary?
-  /// The verdicts whose edits an operator retries before each run.
   var retried: Set<Verdict> = []
   private var subjects: [Subject] = []
   private var phones: [DecisionStep.Phone: Device] = [:]
   private var changed: Set<DecisionStep.Phone> = []
   private var handbacks: [DecisionStep.Phone: Int64] = [:]
   private var ticks: Int64 = 0
-
   init(_ setting: DecisionRow.Setting) throws {
     scene = try DecisionScene(setting.change)
     for (number, row) in DecisionTable.rows.filter({ $0.setting == setting }).enumerated() {
@@ -74,7 +67,6 @@ final class DecisionPlay {
     }
   }
 
-  /// Creates the record of a row.
   func make(
     _ object: String, _ number: Int, _ owner: String = "ada", _ fields: JSONObject = [:]
   ) throws -> String {
@@ -86,13 +78,11 @@ final class DecisionPlay {
     return try #require(made.id, "\(made.errors)")
   }
 
-  /// Returns a phone whose store is returned before the next run.
   func changing(_ phone: DecisionStep.Phone) throws -> Device {
     changed.insert(phone)
     return try #require(phones[phone])
   }
 
-  /// Returns the time of the next change on a device.
   func tick() -> Int64 {
     ticks += 1000
     return world.org.now() + ticks
@@ -171,12 +161,10 @@ final class DecisionPlay {
     }
   }
 
-  /// The modification date of a row's record; nil if it is deleted.
   private func date(of subject: Subject) -> JSONValue? {
     try? world.record(subject.object, subject.record)["SystemModstamp"]
   }
 
-  /// Reads the row's edits, their verdicts, and the report about them.
   private func look(at subject: Subject, _ told: [Int64: ReportEdit]) throws {
     let found = try scene.withLedger {
       try $0.connection.all(
@@ -194,7 +182,6 @@ final class DecisionPlay {
     }
   }
 
-  /// Checks the rules for every edit in every run.
   private func check(
     _ subject: Subject, _ place: Int, _ before: Verdict?, _ told: ReportEdit?, isNews: Bool
   ) throws {

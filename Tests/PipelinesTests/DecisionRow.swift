@@ -2,25 +2,20 @@ import Ledger
 
 /// The history of one record from its edit on a device to the last verdict: a row of `DecisionTable`.
 struct DecisionRow: Sendable {
-  /// The pipeline settings and faults with which rows are played.
   enum Setting: String, Sendable, CaseIterable {
     case plain
-    /// Edits are merged field by field.
     case merging
     /// Creates whose outcome is unknown for a time.
     case doubted
     /// Records that were created twice; runs that retry them.
     case twice, retried
-    /// The integration user sends.
     case integration
-    /// A guard allows one change.
     case guarded
     /// Requests without an answer that arrive later, and others that never do.
     case late, lost
     /// A field is removed from the field list, and added again.
     case unlisted
 
-    /// Changes the text of the pipeline file.
     func change(_ text: String) -> String {
       func reconciling(_ settings: String) -> String {
         text.replacing("\"reconcile\": {", with: "\"reconcile\": { \(settings), ")
@@ -55,8 +50,6 @@ struct DecisionRow: Sendable {
   let setting: Setting
   let name: String
   var steps: [DecisionStep] = []
-
-  /// The phones that have the record.
   var phones: Set<DecisionStep.Phone> { Set(steps.compactMap(\.phone)) }
 
   /// The decisions that resolve an edit at once, by the verdict that it had.

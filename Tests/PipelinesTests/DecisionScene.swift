@@ -6,10 +6,8 @@ import Rehearsal
 import Reports
 import Testing
 
-/// A world in which an operator decides open edits.
 struct DecisionScene {
   let world: World
-
   init(_ change: (String) -> String = { $0 }) throws { world = try World(change: change) }
 
   init(_ world: World) { self.world = world }
@@ -22,7 +20,6 @@ struct DecisionScene {
       [], PipelineDecisions.Selection(verdicts, .whole(.retry)), by: "an operator")
   }
 
-  /// Ada's phone after the first run.
   func phone() async throws -> Device {
     try await world.run()
     return try world.device("ada")
@@ -50,18 +47,15 @@ struct DecisionScene {
     return id
   }
 
-  /// Deletes an account as only an administrator can.
   func delete(_ id: String) throws {
     let outcome = world.org.delete("Account", id: id, as: try world.user("admin"))
     if let error = outcome.errors.first { throw error }
   }
 
-  /// The number of records that a query returns.
   func count(_ soql: String) throws -> Int {
     try world.org.query(soql, as: try world.user("admin")).totalSize
   }
 
-  /// An account that ada owns.
   func account(_ device: Device, _ place: Int = 0) throws -> String {
     let ada = try world.user("ada").id
     return try world.ids("accounts", on: device).filter {
@@ -109,22 +103,18 @@ struct DecisionScene {
     return id
   }
 
-  /// Decides one edit, as grace.
-  @discardableResult
-  func decide(
+  @discardableResult func decide(
     _ edit: Int64, _ decision: Decision, shown: [String: DecisionRequest.ShownValue] = [:]
   ) throws -> PipelineDecisions.Result {
     try decisions.enter([DecisionRequest(edit: edit, .whole(decision), shown: shown)], by: "grace")
   }
 
-  /// Sets fields of one edit, as grace.
   func set(_ edit: Int64, _ fields: [String: String], rest: Decision.Side? = nil) throws {
     let choices = fields.mapValues { DecisionRequest.FieldChoice.text($0) }
     _ = try decisions.enter(
       [DecisionRequest(edit: edit, .fields(choices, rest: rest))], by: "grace")
   }
 
-  /// The next run up to its report, and the edits in the report.
   func night() async throws -> (verdicts: [Verdict: Int], edits: [ReportEdit]) {
     let run = try await world.runAsWritten([.ingest, .reconcile])
     return (run.verdicts, try edits(of: run.run))
@@ -142,7 +132,6 @@ struct DecisionScene {
 
   func open() throws -> [Verdict: Int] { try withLedger { try $0.unsettledEdits() } }
 
-  /// The states of the decisions about all edits, or about one, in order.
   func states(of edit: Int64? = nil) throws -> [String] {
     try withLedger {
       try $0.connection.texts(
@@ -157,9 +146,7 @@ struct DecisionScene {
   /// clean.
   func expectClosed(
     _ name: String = "ada", handback: Int64 = 1, location: SourceLocation = #_sourceLocation
-  ) async throws {
-    try await expectClosed([name: handback], location: location)
-  }
+  ) async throws { try await expectClosed([name: handback], location: location) }
 
   /// The same for the last returns of several users.
   func expectClosed(

@@ -11,7 +11,6 @@ struct DecisionStep: Sendable {
 
   let text: String
   let words: [String]
-  /// The index of the edit that is decided.
   let edit: Int
   /// The verdicts after the run; nil for no run, empty if they are not checked.
   let verdicts: [Verdict]?
@@ -32,7 +31,6 @@ struct DecisionStep: Sendable {
       }
   }
 
-  /// The phone of the action.
   var phone: Phone? {
     let verbs = ["edits", "deletes", "cleans", "creates"]
     guard words.count > 1, verbs.contains(words[1]) else { return nil }
@@ -40,7 +38,6 @@ struct DecisionStep: Sendable {
   }
   var decision: Decision.Kind? { words.first.flatMap(Decision.Kind.init(rawValue:)) }
 
-  /// The `FIELD=VALUE` pairs among the words.
   var fields: [String: String] {
     words.reduce(into: [:]) { fields, word in
       let sides = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

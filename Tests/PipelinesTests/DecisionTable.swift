@@ -8,7 +8,6 @@ enum DecisionTable {
       .split(separator: "\n").filter { !$0.hasPrefix("#") }
   }()
 
-  /// The steps that several rows share.
   static let shared: [String: String] = lines.reduce(into: [:]) { shared, line in
     if let match = line.wholeMatch(of: sharedSteps) {
       shared[String(match.output.1)] = String(match.output.2)

@@ -1,12 +1,10 @@
 import Ledger
 import Testing
 
-/// Every way to resolve every verdict, through the whole pipeline.
 @Suite struct DecisionTableTests {
-  @Test(arguments: DecisionRow.Setting.allCases)
-  func `each edit ends as its row says`(_ setting: DecisionRow.Setting) async throws {
-    try await DecisionPlay(setting).play()
-  }
+  @Test(arguments: DecisionRow.Setting.allCases) func `each edit ends as its row says`(
+    _ setting: DecisionRow.Setting
+  ) async throws { try await DecisionPlay(setting).play() }
 
   @Test func `exactly the decisions that a verdict offers resolve its edits`() {
     var offered: Set<DecisionRow.Way> = []

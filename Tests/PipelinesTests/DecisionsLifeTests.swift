@@ -5,10 +5,8 @@ import Reports
 import System
 import Testing
 
-/// Decisions with interrupted runs, outdated reports and other operators.
 @Suite struct DecisionsLifeTests {
   let scene: DecisionScene
-
   init() throws { scene = try DecisionScene() }
 
   /// The ID of the last run with a report, and the text of one of its files.
@@ -179,9 +177,7 @@ import Testing
       ("recordId", id, "001000000000001AAA"), ("user", "ada@", "ben@"),
       ("foundBy", run, "20200101T000000Z-1"), ("device", ",device,office,", ",other,office,"),
     ] {
-      let error = #expect(throws: PipelineError.self) {
-        try enter(old.replacing(own, with: other))
-      }
+      let error = #expect(throws: PipelineError.self) { try enter(old.replacing(own, with: other)) }
       #expect(error?.reason?.contains("from another pipeline or from before a recovery") == true)
       #expect(error?.reason?.contains(column) == true)
     }

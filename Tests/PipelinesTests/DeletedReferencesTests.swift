@@ -2,7 +2,6 @@ import JSON
 import Rehearsal
 import Testing
 
-/// Edits of records that refer to a deleted one.
 @Suite struct DeletedReferencesTests {
   /// A work order of ada's that refers to a contact, on her phone.
   private struct Order {
@@ -11,7 +10,6 @@ import Testing
     var contact: String
     var phone: Device
 
-    /// The value of a field in the org.
     func field(_ name: String) throws -> JSONValue? { try scene.field(name, of: id, "WorkOrder") }
 
     func edit(_ fields: JSONObject) throws {

@@ -2,7 +2,6 @@ import JSON
 import Pipelines
 import Testing
 
-/// The forecast of a dry run: what the run will request from the org.
 @Suite struct DryRunForecastTests {
   private func look(_ world: World, _ stages: Stage...) async throws -> RunSummary {
     let stages = stages.isEmpty ? Set(Stage.allCases) : Set(stages)

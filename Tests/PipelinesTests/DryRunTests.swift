@@ -2,7 +2,6 @@ import Returns
 import System
 import Testing
 
-/// A dry run changes nothing.
 @Suite struct DryRunTests {
   @Test func `a dry run leaves an interrupted run to be resumed`() async throws {
     let thread = StoreThread(name: "dry run")

@@ -2,10 +2,8 @@ import JSON
 import SmartStore
 import Testing
 
-/// A pipeline whose syncs down are of kinds other than soql and briefcase.
 @Suite struct EveryKindTests {
   let world: World
-
   init() throws { world = try World(file: Self.pipeline.get().file("kinds.json")) }
 
   static let pipeline = Result {
@@ -43,7 +41,6 @@ import Testing
     ).write()
   }
 
-  /// Accounts that Ada created, with a contact each.
   func makeZebras() throws -> (accounts: [String], contacts: [String]) {
     let ada = try world.user("ada")
     var accounts: [String] = []
@@ -71,8 +68,7 @@ import Testing
       #expect(try world.ids("children", on: device) == contacts.sorted())
       let nothing = platform == .ios ? "(null)" : "null"
       #expect(
-        try world.ids("layouts", on: device)
-          == ["Account-\(nothing)-Compact-View-\(nothing)"])
+        try world.ids("layouts", on: device) == ["Account-\(nothing)-Compact-View-\(nothing)"])
       #expect(try device.elements("metadata").first?["keyPrefix"] == "001")
     }
     let before = try Tree.entries(world.data.path + "/users")

@@ -3,14 +3,9 @@ import System
 import TestSupport
 import Testing
 
-/// Every example runs end to end on the embedded org.
 @Suite struct ExamplePipelinesTests {
   static let directory = World.repository + "/pipelines"
-
-  /// The pipeline files to run.
   static let examples = ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
-
-  /// The sample store files that have a sync file next to them.
   static let pairs = ((try? Files.list(directory + "/samples")) ?? [])
     .filter { $0.hasSuffix(".userstore.json") }
     .map { String($0.dropLast(".userstore.json".count)) }
@@ -36,8 +31,7 @@ import Testing
     #expect(world.server.log.writes == [])
   }
 
-  @Test(arguments: examples)
-  func `the example runs unchanged`(_ name: String) async throws {
+  @Test(arguments: examples) func `the example runs unchanged`(_ name: String) async throws {
     try await expectRun(try World(file: Self.directory + "/" + name))
   }
 
@@ -76,8 +70,7 @@ import Testing
     try await expectRun(world)
   }
 
-  @Test(arguments: pairs)
-  func `a pair of sample files runs`(_ name: String) async throws {
+  @Test(arguments: pairs) func `a pair of sample files runs`(_ name: String) async throws {
     let world = try World(file: Self.directory + "/samples/pipeline-minimal.json") {
       $0.replacingOccurrences(
         of: #""key": { "file": "/etc/attache/jwt.key" }"#,

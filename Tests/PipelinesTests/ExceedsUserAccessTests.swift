@@ -9,7 +9,6 @@ import Testing
 /// Edits that are sent with permissions other than their user's, and attempts of a device to abuse
 /// that.
 @Suite struct ExceedsUserAccessTests {
-  /// The demo, but the integration user sends.
   private static func world(_ reconcile: String = "\"sendAs\": \"integration\"") throws -> World {
     try World { text in
       text.replacing("\"reconcile\": {", with: "\"reconcile\": { \(reconcile), ")
@@ -17,7 +16,6 @@ import Testing
     }
   }
 
-  /// Writes a row as a device can, with any ID and type.
   private func put(
     _ device: Device, _ soup: String, _ id: String, type: String,
     flag: String = "__locally_updated__", _ fields: JSONObject = [:]
@@ -87,8 +85,7 @@ import Testing
     try put(device, "contacts", accounts[0], type: "Account", ["Phone": "666"])
     try put(device, "accounts", order, type: "WorkOrder", ["Description": "666"])
     try put(
-      device, "accounts", "local_1", type: "Product2", flag: "__locally_created__",
-      ["Name": "666"])
+      device, "accounts", "local_1", type: "Product2", flag: "__locally_created__", ["Name": "666"])
     // New records below another user's.
     try put(
       device, "contacts", "local_2", type: "Contact", flag: "__locally_created__",

@@ -1,17 +1,14 @@
 import JSON
 import Testing
 
-/// `attache explain` after several days on the embedded org.
 @Suite struct ExplainCommandTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func explain(_ name: String, _ more: String...) async throws -> ProgramRun {
     try await world.program(["explain"], [name] + more)
   }
 
-  /// Checks that the parts appear in this order.
   private func expect(_ parts: [String], inOrderIn text: String) {
     var rest = text[...]
     for part in parts {

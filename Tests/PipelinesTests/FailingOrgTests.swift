@@ -7,13 +7,10 @@ import Snapshots
 import TestSupport
 import Testing
 
-/// Runs that fail midway: nothing is published partially, and the next run completes.
 @Suite struct FailingOrgTests {
   let world: World
-
   init() throws { world = try World() }
 
-  /// A run that does not wait before retries.
   func run(_ stages: Stage...) async throws -> RunSummary {
     try await world.run { options in
       if !stages.isEmpty { options.stages = Set(stages) }
@@ -193,7 +190,6 @@ import Testing
 }
 
 extension Result where Failure == any Error {
-  /// The result of asynchronous work.
   init(_ body: () async throws -> Success) async {
     do { self = .success(try await body()) } catch { self = .failure(error) }
   }

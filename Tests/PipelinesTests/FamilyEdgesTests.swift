@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Families whose records differ between the org and the device.
 @Suite struct FamilyEdgesTests {
   /// The pipeline with a family of accounts and contacts.
   ///
@@ -24,7 +23,6 @@ import Testing
       directory, file: SyncUpKindsTests.pipeline.get().file("kinds.json"), change: change)
   }
 
-  /// The family's sync up, with another merge mode.
   private static func merging(_ mode: String, _ text: String) -> String {
     text.replacing(
       #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}"#,
@@ -57,7 +55,6 @@ import Testing
     return Family(parent: parent, child: child, other: other, device: try world.device("ada"))
   }
 
-  /// The device edits the child and deletes the parent.
   private func work(_ family: Family, _ world: World, _ edit: JSONObject) throws {
     try family.device.edit("children", id: family.child, edit, now: world.org.now())
     try family.device.delete("parents", id: family.parent, now: world.org.now())
@@ -65,9 +62,8 @@ import Testing
   }
 
   private func isThere(_ object: String, _ id: String, _ world: World) throws -> Bool {
-    try world.org.query(
-      "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: world.user("admin")
-    ).totalSize == 1
+    try world.org.query("SELECT Id FROM \(object) WHERE Id = '\(id)'", as: world.user("admin"))
+      .totalSize == 1
   }
 
   @Test func `a detail moved to another master is not judged by the deleted one`() async throws {
@@ -162,8 +158,7 @@ import Testing
     _ family: Family, _ world: World
   ) async throws -> (parent: Int64, child: Int64, keeper: String) {
     let keeper = world.org.create(
-      "Case", ["Subject": "Open", "AccountId": .string(family.parent)],
-      as: try world.user("admin"))
+      "Case", ["Subject": "Open", "AccountId": .string(family.parent)], as: try world.user("admin"))
     try work(family, world, ["LastName": "Grown"])
     let first = try await world.run(.ingest, .reconcile)
     #expect(first.verdicts == [.failed: 1, .blocked: 1])

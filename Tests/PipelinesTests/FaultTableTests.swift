@@ -11,7 +11,6 @@ import Testing
 ///
 /// The command succeeds, or ends with a message that names a fix, within few requests.
 @Suite struct FaultTableTests {
-  /// A fault, and the result of a call if it persists.
   struct Fault: Sendable, CustomTestStringConvertible {
     let name: String
     let lasting: System.ExitStatus
@@ -70,7 +69,6 @@ import Testing
     var testDescription: String { "\(fault.name) at \(kind) of \(work)" }
   }
 
-  /// Every call with every fault.
   private static let pairs = mixedPairs(Work.allCases, faults)
 
   /// Every fault at every kind of request: first each pair with one kind of request, then with the
@@ -132,7 +130,6 @@ import Testing
   }
 }
 
-/// A world before a call that meets a fault.
 private final class FaultScene {
   private let work: FaultTableTests.Work
   private let scene: UndoScene
@@ -140,11 +137,9 @@ private final class FaultScene {
   private var former: [String: JSONObject] = [:]
   private var ids: [String] = []
   private var isBegun = false
-
   private var world: World { scene.world }
   var faults: Faults { world.server.faults }
   var requests: Int { world.server.log.entries.count }
-
   init(_ work: FaultTableTests.Work) async throws {
     self.work = work
     let bulk = #""unansweredWaitSeconds": 0, "bulkAbove": 1, "maxChanges": { "deletes": "100%" }"#

@@ -2,10 +2,8 @@ import JSON
 import System
 import Testing
 
-/// Common mistakes and first questions of new users.
 @Suite struct FewerSurprisesTests {
   let world: World
-
   init() throws { world = try World() }
 
   @Test func `an unknown user ends a run before any work`() async throws {
@@ -19,7 +17,6 @@ import Testing
     try DurableFile.write(Array("no store".utf8), to: world.data.inbox("inbox") + "/x.sqlite")
     let late = try await world.program(["run"], ["--user", "ada@exampel.com"])
     #expect(late.status == 2 && late.messages.contains("did you mean ada@example.com?"))
-    // Nothing was taken from the inbox.
     #expect(try Files.list(world.data.inbox("inbox")) == ["x.sqlite"])
   }
 

@@ -9,7 +9,6 @@ import System
 import TestSupport
 import Testing
 
-/// Two users, one of whom cannot read a field: its values are in none of that user's files.
 @Suite struct FieldAccessTests {
   static let query = "SELECT FIELDS(STANDARD) FROM Account"
 
@@ -48,7 +47,6 @@ import Testing
     return try World(file: file, change: change)
   }
 
-  /// Hides the trade style of accounts from all technicians but these.
   private static func hide(_ world: World, butFor users: [String] = ["ada@example.com"]) throws {
     let names = JSONValue(users).text
     let text = """
@@ -60,7 +58,6 @@ import Testing
     try world.org.setUp(OrgSetup(parsing: Array(text.utf8)))
   }
 
-  /// The accounts of a technician, oldest first.
   private static func accounts(_ name: String, _ world: World) throws -> [String] {
     let soql = "SELECT Id FROM Account WHERE OwnerId = '\(try world.user(name).id)' ORDER BY Id"
     return try world.column(soql)
@@ -201,7 +198,6 @@ import Testing
     try await world.run()
     #expect(try !Self.hits("canary", "ben", world).isEmpty)
     try Self.hide(world)
-    // No record has changed.
     #expect(try await world.run().snapshots.map(\.changed) == [false, true])
     let ben = try world.device("ben", as: "ben-2")
     #expect(try ben.elements("accounts").count == 5)
@@ -237,7 +233,6 @@ import Testing
     let world = try Self.world(query: "SELECT Id, Name, Phone, Tradestyle FROM Account") {
       isOneOfTwo ? $0 : $0.replacing(", \"ben@example.com\"]", with: "]")
     }
-    // No one edits it.
     try world.rewrite("\"Tradestyle\", \"Site\"", "\"Site\"", in: "syncs.json")
     _ = try await world.runAllAsWritten()
     let account = try Self.accounts("ada", world)[0]

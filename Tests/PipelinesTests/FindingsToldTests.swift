@@ -3,10 +3,8 @@ import Pipelines
 import System
 import Testing
 
-/// Findings other than verdicts are in a report, and stay listed until they are resolved.
 @Suite struct FindingsToldTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func status() throws -> PipelineStatus {
@@ -157,9 +155,7 @@ import Testing
     let account = try #require(try world.ids("accounts", on: device).first)
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     world.server.faults.add(.kind(.query), times: 1000, .drop(afterCommit: false))
-    await #expect(throws: (any Error).self) {
-      try await world.run { $0.retryPause = .none }
-    }
+    await #expect(throws: (any Error).self) { try await world.run { $0.retryPause = .none } }
     world.server.faults.removeAll()
     let told = try Told(world)
     #expect(told.reports.count == 1)

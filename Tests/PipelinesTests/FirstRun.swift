@@ -17,7 +17,6 @@ struct FirstRun: Sendable {
   private let summary: RunSummary
   private let events: [RunEvent]
   private let requests: [RequestLog.Entry]
-
   private static let known = Locked<[String: Task<FirstRun?, Never>]>([:])
 
   /// Copies the first run of `key` into `world`; the first caller of a key performs it with `body`.
@@ -81,7 +80,6 @@ struct FirstRun: Sendable {
     return try Digest.sha256Hex(file: path)
   }
 
-  /// The digest of all files below a directory, their names and modes.
   static func digest(files directory: String) throws -> String {
     var hasher = SHA256Hasher()
     for name in try Tree.files(directory) {

@@ -3,7 +3,6 @@ import SmartStore
 import System
 import Testing
 
-/// Returned stores whose app writes Mobile Sync's flags other than as JSON booleans.
 @Suite struct FlagSpellingTests {
   /// How an app writes a set flag and a clear one.
   struct Spelling: Sendable, CustomTestStringConvertible {

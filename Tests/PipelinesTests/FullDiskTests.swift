@@ -9,17 +9,14 @@ import Snapshots
 import System
 import Testing
 
-/// The program on a full disk, down to the last byte.
 @Suite struct FullDiskTests {
   private static let canMount =
     (try? ChildProcess.run(
       "/usr/bin/unshare", ["-rm", "mount", "-t", "tmpfs", "tmpfs", "/tmp"], environment: [:]))?
     .status == 0
   private static let needsMounts: Comment = "unshare may not mount here"
-
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws { scene = try KeepingTests.scene() }
 
   /// Runs of a pipeline that keeps everything, some of which a prune would remove.
@@ -61,8 +58,7 @@ import Testing
       variables: world.variables.merging([
         "PLACE": place, "FROM": world.root, "THEN": then, "GONE": remove, "SCRIPT": script,
         "SPARE": String(spareKiB),
-      ]) { $1 },
-      shell: #"exec unshare -rm bash -c "$SCRIPT" bash "$@""#)
+      ]) { $1 }, shell: #"exec unshare -rm bash -c "$SCRIPT" bash "$@""#)
   }
 
   @Test(.enabled(if: canMount, needsMounts))
@@ -155,9 +151,7 @@ import Testing
       let writer = try CompressedFileWriter(path: link)
       try writer.write([UInt8](repeating: 7, count: 1 << 20))
       try writer.close()
-    } catch {
-      return error
-    }
+    } catch { return error }
     throw LedgerError.unknownRun("/dev/full took it")
   }
 
@@ -165,9 +159,7 @@ import Testing
     do throws(SyncError) {
       try SyncError.inStore(body)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   @Test func `a return larger than the file size limit of the process is reported`() async throws {

@@ -15,7 +15,6 @@ import Testing
     }
   }
 
-  /// Creates further accounts of ada's.
   private func more(_ count: Int, _ world: World) throws -> [String] {
     let ada = try world.user("ada")
     return try world.org.transaction {
@@ -30,7 +29,6 @@ import Testing
     Set(try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)")))
   }
 
-  /// The number of guard reports for a soup.
   private func guarded(_ soup: String, _ world: World) -> Int {
     world.told.withLock { $0 }.count {
       if case .warning(let text) = $0 {
@@ -85,9 +83,7 @@ import Testing
     }
     let world = try World(
       directory, file: pipelines + "/truth.json",
-      change: {
-        $0.replacing(#""everyRuns":3"#, with: #""everyRuns":4,"maxDeletes":"100%""#)
-      })
+      change: { $0.replacing(#""everyRuns":3"#, with: #""everyRuns":4,"maxDeletes":"100%""#) })
     let ada = try world.user("ada")
     let ids = try (0..<3).map { number in
       let fields: JSONObject = ["LastName": "Coded", "External_Id__c": .string("E\(number)")]
@@ -208,8 +204,7 @@ import Testing
     world.server.faults.add(
       .kind(.query), nth: 2,
       .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))))
+        .init(status: 200, headers: ["Content-Type": "application/json"], body: Array(page.utf8))))
     #expect(try await world.run().findings.contains(.skippedUser))
     #expect(world.skipped.first?.contains("1 of 5 ids arrived") == true, "\(world.skipped)")
     #expect(try ids(world) == before)

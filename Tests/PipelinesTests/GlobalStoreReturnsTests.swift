@@ -6,10 +6,8 @@ import System
 import TestSupport
 import Testing
 
-/// A phone shared by several users has one global store, which each user's bundle returns.
 @Suite struct GlobalStoreReturnsTests {
   let world: World
-
   init() throws {
     let directory = TemporaryDirectory("shared-phone")
     try OrgTemplate.small.get().copy(to: directory.file("org"))
@@ -32,7 +30,6 @@ import Testing
     }
   }
 
-  /// A user's bundle on a phone, and the phone's one global store.
   private struct Phone {
     var place: String
     var manifest: Manifest
@@ -50,7 +47,6 @@ import Testing
     return Phone(place: place, manifest: manifest, user: user, global: global)
   }
 
-  /// Returns the whole bundle with the phone's global store.
   private func handBack(_ phone: Phone, global: Device, as name: String) throws {
     try world.handBack(phone.user, as: ".\(name).user")
     let writer = try ArchiveWriter(

@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Where returns arrive and where they are moved.
 @Suite struct InboxPlaceTests {
   private func world(_ inbox: String) throws -> World {
     try World { $0.replacing(#""inbox": {"#, with: #""inbox": { "path": "\#(inbox)","#) }

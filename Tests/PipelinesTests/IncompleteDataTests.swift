@@ -8,7 +8,6 @@ import Testing
 @Suite struct IncompleteDataTests {
   let world: World
   private let rule: String
-
   init() throws {
     world = try World()
     let rules = try world.org.briefcaseRules(of: world.user("ada"), app: OrgTemplate.clientID)

@@ -6,7 +6,6 @@ import Testing
 /// deleted.
 @Suite struct IncrementalTruthTests {
   let world: World
-
   init() throws {
     world = try World(file: Self.pipeline.get().file("truth.json"))
     // Records that changed within the overlap are read again.
@@ -34,7 +33,6 @@ import Testing
     ).write()
   }
 
-  /// The requests of a run, without logins.
   func asked(_ body: () async throws -> Void) async rethrows -> [RequestKind: Int] {
     let before = world.server.log.counts
     try await body()

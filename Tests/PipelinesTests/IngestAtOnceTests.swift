@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// The result does not depend on how many returns are processed concurrently.
 @Suite struct IngestAtOnceTests {
   @Test(arguments: 0..<3)
   func `ledger, files and messages are as with one return at a time`(_ round: Int) async throws {
@@ -55,14 +54,11 @@ import Testing
     var remains = try LedgerOrder.lines(world.data.state)
     for place in [
       world.data.inbox("inbox"), world.data.processing, world.data.done, world.data.quarantine,
-    ] {
-      remains += try Tree.files(place).filter { !$0.hasSuffix(".reason.json") }
-    }
+    ] { remains += try Tree.files(place).filter { !$0.hasSuffix(".reason.json") } }
     return (remains, told.withLock { $0 })
   }
 }
 
-/// An inbox to which devices return repeatedly, with other files in it.
 private struct InboxScene {
   private let world: World
   private var devices: [Device]
@@ -71,7 +67,6 @@ private struct InboxScene {
   private var locals = 0
   /// The returns so far.
   private var handed: [String] = []
-
   init(_ world: World) throws {
     self.world = world
     devices = [

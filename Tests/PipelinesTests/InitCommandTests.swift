@@ -4,10 +4,8 @@ import LocalOrg
 import System
 import Testing
 
-/// `attache init`: a pipeline from scratch, with each login, validated against the org and run.
 @Suite struct InitCommandTests {
   let world: World
-
   init() throws {
     world = try World(server: { options in
       options.clients = [
@@ -16,9 +14,7 @@ import Testing
     })
   }
 
-  /// A shell that also finds programs in `$BIN`.
   private static let shell = #"PATH="$BIN:$PATH" exec "$@""#
-
   private var place: String { world.directory.file("new/pipelines") }
 
   private func attache(_ words: String..., variables: [String: String] = [:]) async throws
@@ -65,8 +61,7 @@ import Testing
     #expect(
       syncs.compactMap { $0["syncName"]?.string } == [
         "syncDownAccount", "syncUpAccount", "syncDownContact", "syncUpContact",
-        "syncDownSite_Visit__c",
-        "syncUpSite_Visit__c",
+        "syncDownSite_Visit__c", "syncUpSite_Visit__c",
       ])
     // The fields that a user edits, not those that the org or its data services maintain.
     let up = syncs.first { $0["syncName"] == "syncUpContact" }
@@ -170,8 +165,7 @@ import Testing
         [
           "--key-env", "ATTACHE_JWT_KEY", "--object", "Account", "--users-query",
           "SELECT Id, Username FROM User",
-        ], 2,
-        "give --integration-user USERNAME"
+        ], 2, "give --integration-user USERNAME"
       ),
       (
         [
@@ -208,8 +202,7 @@ import Testing
       [
         "--from", demo + "userstore.json", demo + "usersyncs.json", "--org-url",
         "http://127.0.0.1:9",
-      ]
-        + Self.jwt)
+      ] + Self.jwt)
     #expect(run.status == 6, "\(run.everything)")
     #expect(run.output.contains("the org was not contacted:"))
     #expect(run.output.contains("attache org check \(place)/app.json"))
@@ -232,14 +225,10 @@ import Testing
     for answer in [
       "there is no login \"jtw\"; did you mean jwt?", "there is no file \(key).pub",
       "\"ada\" is not a user name", "\"Account;\" is not an API name",
-    ] {
-      #expect(run.everything.contains(answer), "\(answer) in \(run.everything)")
-    }
+    ] { #expect(run.everything.contains(answer), "\(answer) in \(run.everything)") }
     for question in [
       "the login method", "the file with the private key", "the users", "the objects",
-    ] {
-      #expect(run.everything.contains(question), "\(question) in \(run.everything)")
-    }
+    ] { #expect(run.everything.contains(question), "\(question) in \(run.everything)") }
     try await expectRuns("asked")
   }
 }

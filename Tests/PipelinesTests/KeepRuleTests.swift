@@ -2,7 +2,6 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// The keep rule on random directories: nothing is removed that a return can be compared with.
 @Suite struct KeepRuleTests {
   private static let day: Int64 = 86_400_000
   private static let now: Int64 = 1_000 * day
@@ -91,8 +90,7 @@ import Testing
     var facts = KeepFacts(now: Self.now)
     facts.returned = [
       returned("young", days: 9), returned("old", days: 10),
-      returned("open", days: 99, open: [7, 8]),
-      returned("unknown", days: nil),
+      returned("open", days: 99, open: [7, 8]), returned("unknown", days: nil),
     ]
     let plan = KeepRule.plan(facts, keep)
     #expect(plan.going.map(\.id) == ["old"])

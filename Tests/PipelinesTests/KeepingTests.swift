@@ -6,13 +6,10 @@ import Returns
 import System
 import Testing
 
-/// What `keep` removes after each run, and what it keeps for later returns.
 @Suite struct KeepingTests {
   static let day: Int64 = 86_400_000
-
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws { scene = try Self.scene() }
 
   /// A pipeline with bundles valid for 10 days that keeps little for long.

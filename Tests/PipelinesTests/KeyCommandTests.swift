@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache key make` and `attache bundle verify --allowed-signers`, as a user calls them.
 @Suite struct KeyCommandTests {
   let directory = TemporaryDirectory("key")
 
@@ -63,7 +62,6 @@ import Testing
     #expect(!Files.exists(directory.file("rsa.key")))
   }
 
-  /// A bundle with one store, and its signature.
   private func bundle(_ key: SigningKey, namespace: String = SignatureFile.namespace) throws
     -> String
   {
@@ -143,8 +141,7 @@ import Testing
     try DurableFile.write(other.armored, to: path + ".sig")
     let wrong = try await verify()
     #expect(
-      wrong.status == 8
-        && wrong.messages.contains("the manifest or the signature has changed"),
+      wrong.status == 8 && wrong.messages.contains("the manifest or the signature has changed"),
       "\(wrong.everything)")
     // Without the option, only the stores are verified.
     #expect(try await attache("bundle", "verify", path).status == 0)
@@ -152,7 +149,6 @@ import Testing
 }
 
 extension Manifest {
-  /// A manifest of one store.
   fileprivate static func describing(_ name: String, in directory: String) throws -> Manifest {
     let path = directory + "/" + name
     let store = StoreEntry(

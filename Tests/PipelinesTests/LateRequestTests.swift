@@ -8,10 +8,8 @@ import Reports
 import SQLite
 import Testing
 
-/// Requests that arrive when no one waits for them any more.
 @Suite struct LateRequestTests {
   let world: World
-
   init() throws {
     // Without conditional updates, so that a late request succeeds.
     world = try World {

@@ -6,10 +6,8 @@ import Rehearsal
 import System
 import Testing
 
-/// The last value entered on a device wins, whatever is sent again afterwards.
 @Suite struct LaterEditsTests {
   let world: World
-
   init() throws { world = try World() }
 
   /// Why the user's first edit was not sent.

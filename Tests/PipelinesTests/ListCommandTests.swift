@@ -3,9 +3,7 @@ import System
 import TestSupport
 import Testing
 
-/// `attache list` and `attache status --all`: the state of every pipeline that is found.
 @Suite struct ListCommandTests {
-  /// Runs the program where the world's pipelines are in reach.
   private func program(
     _ world: World, _ words: [String], data: String? = nil
   ) async throws -> ProgramRun {

@@ -5,10 +5,8 @@ import Pipelines
 import Reports
 import Testing
 
-/// Writes whose answers were lost, resolved in a later run, with changes by other users in between.
 @Suite struct LostAnswerTests {
   let world: World
-
   init() throws {
     world = try World {
       $0.replacingOccurrences(
@@ -32,7 +30,6 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: contacts.count])
   }
 
-  /// The contacts with a name, including deleted ones.
   private func contacts(_ name: String = "Lovelace") throws -> [String] {
     let page = try world.org.query(
       "SELECT Id FROM Contact WHERE LastName = '\(name)'", as: try world.user("admin"),
@@ -40,7 +37,6 @@ import Testing
     return (try JSONValue(parsing: page.records).array ?? []).compactMap { $0["Id"]?.string }
   }
 
-  /// The next run, and each edit in its report.
   private func nextNight(afterSeconds: Int64 = 86_400) async throws -> (RunSummary, [ReportEdit]) {
     try world.org.moveClock(by: afterSeconds * 1000)
     let summary = try await world.run(.ingest, .reconcile)
@@ -131,7 +127,6 @@ import Testing
     #expect(summary.verdicts == [.failed: 1])
   }
 
-  /// An org that allows contacts without a name.
   static func unnamed() throws -> OrgSetup {
     try OrgSetup(
       parsing: Array(

@@ -2,10 +2,8 @@ import System
 import TestSupport
 import Testing
 
-/// Named files that are not regular files: no command waits for input that may never come.
 @Suite struct NamedInputsTests {
   private let directory = TemporaryDirectory("inputs")
-
   init() throws {
     for (file, text) in BrokenConfiguration.good {
       var text = text

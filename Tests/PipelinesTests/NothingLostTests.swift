@@ -6,10 +6,8 @@ import SmartStore
 import System
 import Testing
 
-/// Edits that could be overwritten by an installation, forgotten, or reported wrongly.
 @Suite struct NothingLostTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func includes(_ name: String) throws -> [Manifest.Include] {

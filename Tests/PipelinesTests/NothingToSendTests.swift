@@ -2,7 +2,6 @@ import JSON
 import Ledger
 import Testing
 
-/// Edits that send nothing, and how they are reported.
 @Suite struct NothingToSendTests {
   @Test func `an edit with nothing to send does not block another device's edit`() async throws {
     let scene = try DecisionScene()

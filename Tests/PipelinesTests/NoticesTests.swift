@@ -8,11 +8,9 @@ import System
 import TestSupport
 import Testing
 
-/// The log, metrics, notifications and heartbeat of a run.
 @Suite struct NoticesTests {
   private let directory = TemporaryDirectory("notices")
 
-  /// A world whose pipeline has `section` in place of its report section.
   private func world(_ section: String) throws -> World {
     try World { $0.replacing(#""report": { "mask": ["Email"] }"#, with: section) }
   }
@@ -22,7 +20,6 @@ import Testing
       .split(separator: "\n").map(String.init)
   }
 
-  /// Returns one edit that conflicts.
   private func leaveConflict(_ world: World) throws {
     let device = try world.device("ada")
     let account = try #require(try world.ids("accounts", on: device).first)
@@ -45,11 +42,8 @@ import Testing
     let words = first.joined(separator: "\n")
     for part in [
       "  started\n", "  prime: started", "prime: ada@example.com: generation 1:",
-      "  prime: finished: ",
-      "  ended: attache: demo: success: ", "; exit status 0",
-    ] {
-      #expect(words.contains(part), "\(part) in \(words)")
-    }
+      "  prime: finished: ", "  ended: attache: demo: success: ", "; exit status 0",
+    ] { #expect(words.contains(part), "\(part) in \(words)") }
     let quiet = try await world.program(["run"], ["--log-file", log, "--quiet"])
     #expect(quiet.status == 0 && quiet.everything == "")
     let both = try lines(log)
@@ -137,9 +131,7 @@ import Testing
       "attache_last_run_edits{pipeline=\"demo\",verdict=\"conflict\"} 1\n",
       "attache_open_findings{pipeline=\"demo\",kind=\"userSkipped\"} 0\n",
       "# TYPE attache_last_run_requests gauge\nattache_last_run_requests{pipeline=\"demo\",stage=\"ingest\"} ",
-    ] {
-      #expect(text.contains(part), "\(part) in \(text)")
-    }
+    ] { #expect(text.contains(part), "\(part) in \(text)") }
     #expect(!text.contains("ada@") && !text.contains("secret"))
     #expect(try Files.status(path).mode & 0o777 == 0o644)
     let success = try lines(path).first { $0.hasPrefix("attache_last_success") }
@@ -294,16 +286,14 @@ import Testing
       for target in ["command", "webhook"] {
         #expect(
           text.contains("warning: notify.\(target) could not be notified of the run's end: "),
-          "\(text)"
-        )
+          "\(text)")
       }
       #expect(!text.contains("notify.heartbeat"))
     }
   }
 
   @Test
-  func
-    `a signal while the end is told ends the telling at once, and the log has who was not told`()
+  func `a signal during the notices ends them at once, and the log names who got none`()
     async throws
   {
     let release = DispatchSemaphore(value: 0)

@@ -6,7 +6,6 @@ import SmartStore
 import System
 import Testing
 
-/// Whatever is in an inbox, the rest of the run continues.
 @Suite struct OddFilesTests {
   private static let maker = World.repository + "/Tests/Python/odd_files.py"
 

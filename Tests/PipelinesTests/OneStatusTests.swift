@@ -2,9 +2,7 @@ import HTTP
 import LocalOrg
 import Testing
 
-/// An answer of the org gives the same exit status in every command.
 @Suite struct OneStatusTests {
-  /// An answer of an org, and its meaning.
   struct Answer: Sendable, CustomTestStringConvertible {
     let name: String
     let status: Int32

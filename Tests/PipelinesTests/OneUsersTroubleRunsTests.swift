@@ -1,10 +1,8 @@
 import Pipelines
 import Testing
 
-/// Runs without an integration user, in which the org refuses one of the users.
 @Suite struct OneUsersTroubleRunsTests {
   let world: World
-
   init() throws {
     world = try World { text in
       text.replacing(
@@ -13,8 +11,7 @@ import Testing
       .replacing(
         #/"users": \{[^}]*\}[^}]*\}/#,
         with: #""users": {"list": ["ada@example.com", "ben@example.com"]}"#
-      )
-      .replacing(#/,\s*\{\s*"scope": "global"[^}]*\}/#, with: "")
+      ).replacing(#/,\s*\{\s*"scope": "global"[^}]*\}/#, with: "")
     }
   }
 

@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache org`: an org from scratch, seeded, served and stopped.
 @Suite struct OrgCommandTests {
   let directory = TemporaryDirectory("org-command")
 

@@ -6,21 +6,17 @@ import TestSupport
 
 /// An org that tests copy, because creating its records takes time.
 struct OrgTemplate: Sendable {
-  /// The connected app with which all tests log in.
   static let clientID = "attache-test"
-  /// Its key pair, generated once.
   static let key = Result { try KeyPair() }
   /// About forty records, and three technicians who see different and overlapping ones.
   static let small = Result { try OrgTemplate(make: OrgTemplate.fillSmall) }
   /// The clock of every copy starts here, and advances one second with each record written.
   static let clockStart: Int64 = 1_769_817_600_000
-
   private let directory: TemporaryDirectory
 
   struct KeyPair: Sendable {
     let pem: String
     let certificate: [UInt8]
-
     init() throws {
       let key = try PrivateKey.generateRSA()
       pem = String(decoding: key.pem, as: UTF8.self)
@@ -34,7 +30,6 @@ struct OrgTemplate: Sendable {
     try make(Org(directory: directory.path, options: .init(clockStart: Self.clockStart)))
   }
 
-  /// Copies the org into a new directory.
   func copy(to path: String) throws { try Tree.copy(directory.path, to: path) }
 
   // MARK: records
@@ -68,9 +63,8 @@ struct OrgTemplate: Sendable {
           "Contact", ["LastName": .string(last), "AccountId": .string(account)], as: user, org)
       }
       let order = try create(
-        "WorkOrder",
-        ["Subject": .string("\(name) order \(place)"), "AccountId": .string(account)], as: user, org
-      )
+        "WorkOrder", ["Subject": .string("\(name) order \(place)"), "AccountId": .string(account)],
+        as: user, org)
       try create(
         "ServiceAppointment",
         [
@@ -86,8 +80,7 @@ struct OrgTemplate: Sendable {
     return user
   }
 
-  @discardableResult
-  private static func create(
+  @discardableResult private static func create(
     _ object: String, _ fields: JSONObject, as user: OrgUser, _ org: Org
   ) throws -> String {
     let outcome = org.create(object, fields, as: user)

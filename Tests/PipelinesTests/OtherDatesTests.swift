@@ -5,9 +5,7 @@ import System
 import TestSupport
 import Testing
 
-/// Merge bases if records are dated by a field other than `LastModifiedDate`, or by the app.
 @Suite struct OtherDatesTests {
-  /// The date fields of both directions.
   struct Dates: Sendable, CustomTestStringConvertible {
     var down: String
     var up: String
@@ -22,7 +20,6 @@ import Testing
     ]
   }
 
-  /// A world whose accounts are dated by other fields.
   private func scene(_ dates: Dates, mode: String = "config") throws -> DecisionScene {
     let directory = TemporaryDirectory("world")
     try OrgTemplate.small.get().copy(to: directory.file("org"))
@@ -108,9 +105,7 @@ import Testing
     #expect(edits[0].detail.hasNoBase && edits[0].detail.fields.allSatisfy { $0.base == nil })
   }
 
-  @Test(
-    arguments: ["none", "of the app's clock"],
-    ["config", "mergeFields"])
+  @Test(arguments: ["none", "of the app's clock"], ["config", "mergeFields"])
   func `an app's own date takes no base from an edit`(_ date: String, mode: String) async throws {
     let scene = try scene(Dates.all[0], mode: mode)
     let (device, ids) = try await phone(scene)

@@ -7,7 +7,6 @@ import Testing
 /// which includes the return.
 @Suite struct OwnEffectsTests {
   let world: World
-
   init() throws { world = try World(file: Self.pipeline.get().file("orders.json")) }
 
   /// Open orders, accounts of the user, and accounts that are not dormant with their contacts.
@@ -39,8 +38,7 @@ import Testing
          "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts",
            "soupName":"children","parentIdFieldName":"AccountId"},
          "childrenFieldlist":["LastName","AccountId"],"relationshipType":"LOOKUP"}
-        """),
-      up("orders", #""Subject","Status""#), up("accounts", #""Phone","OwnerId""#),
+        """), up("orders", #""Subject","Status""#), up("accounts", #""Phone","OwnerId""#),
       up("parents", #""Industry""#),
     ]
     return try SmallPipeline(
@@ -50,7 +48,6 @@ import Testing
     ).write()
   }
 
-  /// New orders of ada's.
   private func orders(_ count: Int) throws -> [String] {
     let ada = try world.user("ada")
     return try (0..<count).map { number in
@@ -59,7 +56,6 @@ import Testing
     }
   }
 
-  /// The IDs of a soup in ada's newest bundle.
   private func ids(_ soup: String) throws -> [String] {
     try world.ids(soup, on: world.device("ada", as: "\(soup)\(world.server.log.count)"))
   }

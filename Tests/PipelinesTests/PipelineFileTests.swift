@@ -88,9 +88,8 @@ import Testing
 
   @Test func `the examples of the configuration page work`() throws {
     let page = PipelineSchemaTests.root.appendingPathComponent("docs/configuration.md")
-    let blocks = try String(contentsOf: page, encoding: .utf8)
-      .components(separatedBy: "```json\n").dropFirst()
-      .map { $0.components(separatedBy: "```")[0] }
+    let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```json\n")
+      .dropFirst().map { $0.components(separatedBy: "```")[0] }
     try #require(blocks.count == 3)
     let minimal = URL(fileURLWithPath: Self.samples + "/pipeline-minimal.json")
     #expect(

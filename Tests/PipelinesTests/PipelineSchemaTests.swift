@@ -4,7 +4,6 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// The published schema and the typed struct agree.
 @Suite struct PipelineSchemaTests {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
@@ -12,7 +11,6 @@ import Testing
   let schema: JSONSchema
   /// Every key, as in the sample, with all sources of users and all secrets of a login.
   let full: JSONValue
-
   init() throws {
     func load(_ path: String) throws -> JSONValue {
       try JSONValue(parsing: Array(Data(contentsOf: Self.root.appendingPathComponent(path))))
@@ -21,7 +19,6 @@ import Testing
     full = try load("pipelines/samples/pipeline-example.json")
   }
 
-  /// Each object of the schema with its path, and each list of keywords.
   func walk(
     _ schema: JSONValue, _ path: [String], _ visit: (_ schema: JSONValue, _ path: [String]) -> Void
   ) {
@@ -33,7 +30,6 @@ import Testing
     if let items = schema["items"] { walk(items, path + ["0"], visit) }
   }
 
-  /// `value` with `new` at `path`, created as needed.
   func with(_ value: JSONValue?, _ path: ArraySlice<String>, _ new: JSONValue) -> JSONValue {
     guard let name = path.first else { return new }
     if let index = Int(name) {

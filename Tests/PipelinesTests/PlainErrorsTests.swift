@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// One exit status for each kind of mistake, and a message with the correct form.
 @Suite struct PlainErrorsTests {
   private let directory = TemporaryDirectory("plain-errors")
 
@@ -11,7 +10,6 @@ import Testing
     try await ProgramRun.blocking(words)
   }
 
-  /// A store with one element.
   private func makeStore() throws -> String {
     let path = directory.file("store.sqlite")
     let store = try Store(creating: path, platform: .ios)

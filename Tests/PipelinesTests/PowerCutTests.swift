@@ -116,9 +116,7 @@ struct DurabilityRules {
   /// Names that are not on disk, by directory.
   private var unnamed: [String: Set<String>] = [:]
   private var problems: [String] = []
-  /// The last lines before a problem.
   private var last: [String] = []
-
   init(root: String) { self.root = root }
 
   mutating func take(_ line: String) {
@@ -142,7 +140,6 @@ struct DurabilityRules {
     }
   }
 
-  /// All problems, once the program has ended.
   mutating func ended() -> [String] {
     checkNames("at the end")
     return Array(Set(problems)).sorted()

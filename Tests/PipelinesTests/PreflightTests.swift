@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache org check`: validates the names in syncs against the org.
 struct PreflightTests {
   /// A pipeline with one store with these syncs, on the demo's org.
   static func world(_ syncs: String) throws -> World {
@@ -42,21 +41,16 @@ struct PreflightTests {
     return String(decoding: (try? Files.read(file)) ?? [], as: UTF8.self)
   }()
 
-  /// Expects all nine faults, each at its location.
   static func expectMistakes(_ problems: [Problem]) throws {
     let found = problems.map { "\($0.line):\($0.column) \($0.message); \($0.fix)" }
     let expected = [
-      (
-        3,
-        #""Birthdate" for this user|Contact.Birthdate has the type date, not date and time"#
-      ),
+      (3, #""Birthdate" for this user|Contact.Birthdate has the type date, not date and time"#),
       (4, #"Contact has no field "FristName" for this user; did you mean "FirstName"?"#),
       (4, #"User has no field "Nmae" for this user; did you mean "Name"?"#),
       (4, "which no query can compare"),
       (7, #"the org has no object "Csae" for this user; did you mean "Case"?"#),
       (11, #"Account has no field "Identity" for this user"#),
-      (16, "Account.CreatedDate in new records"),
-      (18, "Account.LastModifiedById"),
+      (16, "Account.CreatedDate in new records"), (18, "Account.LastModifiedById"),
       (19, "Account.Phone is not an external ID"),
     ]
     for (line, words) in expected {

@@ -1,18 +1,16 @@
 import Bundles
 import JSON
 import Ledger
+import MobileSync
 import Pipelines
 import Snapshots
 import Testing
 
-/// Which users are primed, what the next run knows about it, and the resulting bundles.
 @Suite struct PrimedUsersTests {
   let world: World
-
   init() throws { world = try World() }
 
-  @discardableResult
-  private func run(
+  @discardableResult private func run(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary { try await world.runAsWritten(stages, options: change) }
 
@@ -36,6 +34,10 @@ import Testing
     #expect(try open() == [.userSkipped])
     #expect(try await run { $0.users = [ben] }.exitStatus == .done)
     #expect(try open() == [])
+  }
+
+  @Test func `a record without an ID concerns the users who see it`() {
+    #expect(PipelineError(describing: SyncError(.recordWithoutID, "m")).kind == .failed)
   }
 
   @Test func `a global store that cannot be primed ends the run`() async throws {

@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-/// The number of users whose records are requested at the same time.
 @Suite struct PrimesUnderWayTests {
   /// The number of users that wait for the org at the same time in a run of three.
   private func atOnce(jobs: Int, expecting most: Int, budget: Int? = nil) async throws -> Int {

@@ -2,7 +2,6 @@ import System
 import TestSupport
 import Testing
 
-/// How the program exits.
 @Suite struct ProgramEndTests {
   /// Detached threads ran into the handlers of `exit`: 12 of 23,000 short runs crashed.
   @Test func `short concurrent runs all exit with their status`() async throws {
@@ -62,8 +61,7 @@ import Testing
   @Test(
     .enabled(
       if: ProcessEnvironment.isRoot() && Files.exists("/usr/bin/setpriv"),
-      "needs root and setpriv, to be a user with no other process"),
-    arguments: [1, 2, 3, 5, 8, 14])
+      "needs root and setpriv, to be a user with no other process"), arguments: [1, 2, 3, 5, 8, 14])
   func `too few processes are an error, not a crash or a hang`(limit: Int) async throws {
     let directory = TemporaryDirectory("limit")
     try Files.setMode(of: directory.path, 0o755)

@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// The program's output and its destinations.
 @Suite struct ProgramOutputTests {
   @Test(arguments: [["manual"], ["help"], ["check", "pipelines/demo.json"]])
   func `a full output device is exit status 1, with a message`(_ words: [String]) async throws {

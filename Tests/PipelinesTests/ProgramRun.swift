@@ -1,6 +1,5 @@
 import System
 
-/// The program, run to its end as by a shell or cron.
 struct ProgramRun {
   let status: Int32
   let output: String
@@ -36,15 +35,12 @@ struct ProgramRun {
     }
   }
 
-  /// All output.
   var everything: String { output + messages }
 }
 
 extension World {
-  /// The word for this pipeline in printed commands.
   var called: String { "\(pipeline.called) --data \(root)" }
 
-  /// Runs the program on this world's pipeline.
   func program(
     _ command: [String], _ more: [String] = [], shell: String = #"exec "$@""#,
     variables other: [String: String] = [:], deadlineSeconds: Int = 120

@@ -3,11 +3,9 @@ import Pipelines
 import System
 import Testing
 
-/// `attache prune` and `attache status --disk`, run in a shell.
 @Suite struct PruneCommandTests {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws { scene = try KeepingTests.scene() }
 
   /// Three runs of a pipeline that keeps everything, with a return and a report.
@@ -52,9 +50,7 @@ import Testing
     #expect(try await world.program(["prune"]).output.hasPrefix("there is nothing to remove"))
     let table = try await world.program(["status"], ["--disk"])
     for word in ["stores and bundles", "ada@example.com", "issued", "reports", "ledger", "stays: "]
-    {
-      #expect(table.output.contains(word), "\(word) in \(table.output)")
-    }
+    { #expect(table.output.contains(word), "\(word) in \(table.output)") }
   }
 
   @Test func `a prune killed at any point is completed by the next`() async throws {

@@ -2,17 +2,14 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// What the ledger keeps of edits whose values are pruned, and how late returns are handled.
 @Suite struct PrunedValuesTests {
   /// The edits of a run, with which nothing can be compared 45 days later, and their phone.
   private struct Story {
     let scene: DecisionScene
     let phone: Device
     let account: String
-    /// The run that sent them.
     let run: String
     let last: RunSummary
-
     init(keeps days: Int) async throws {
       scene = try KeepingTests.scene()
       let world = scene.world

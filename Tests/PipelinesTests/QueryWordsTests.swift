@@ -1,7 +1,6 @@
 import JSON
 import Testing
 
-/// However a query names its fields, the issued values are known.
 @Suite struct QueryWordsTests {
   private static let query = "SELECT Id, Name, Phone, OwnerId FROM Account WHERE OwnerId = :userId"
 

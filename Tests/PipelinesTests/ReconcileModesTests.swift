@@ -5,7 +5,6 @@ import Pipelines
 import System
 import Testing
 
-/// The reconciliation modes of a pipeline file, through the whole pipeline.
 @Suite struct ReconcileModesTests {
   private static func setting(_ words: String) -> (String) -> String {
     { $0.replacing("\"reconcile\": {", with: "\"reconcile\": { \(words), ") }
@@ -137,8 +136,7 @@ import Testing
 
     let issued = world.data.issued(1, of: try world.user("ada").id)
     switch way {
-    case "damaged":
-      try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
+    case "damaged": try DurableFile.write(Array(try Files.read(issued).dropLast(20)), to: issued)
     case "absent": try Files.remove(issued)
     default:
       try world.rewrite(

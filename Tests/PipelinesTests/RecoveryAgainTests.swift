@@ -2,10 +2,8 @@ import Glibc
 import System
 import Testing
 
-/// Successive recoveries, wrong clocks, and backups during other work.
 @Suite struct RecoveryAgainTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func newest() throws -> Int {

@@ -21,7 +21,6 @@ import Testing
   }
 }
 
-/// The days of one seed.
 struct RecoveryDays {
   /// A phone, and its user's actions since its bundle was installed.
   private struct Phone {
@@ -34,14 +33,11 @@ struct RecoveryDays {
   private var random: HistoryRandom
   private var phones: [Phone] = []
   private var backups: [String] = []
-  /// The names of new contacts.
   private var made: [String] = []
-  /// The last value that a phone entered, by account.
   private var entered: [String: String] = [:]
   /// The log of the day, to analyse a failure.
   private(set) var story: [String] = []
   private var number = 0
-
   init(seed: UInt64) throws {
     random = HistoryRandom(seed)
     world = try World()
@@ -82,7 +78,6 @@ struct RecoveryDays {
     story.append("\(phones[place].user) makes \(name)")
   }
 
-  /// Edits an account that no one else edits.
   private mutating func edit(_ place: Int) throws {
     let all = try world.ids("accounts", on: phones[place].device)
     let own = all.filter { id in id.utf8.reduce(0) { $0 + Int($1) } % phones.count == place }
@@ -104,8 +99,7 @@ struct RecoveryDays {
   }
 
   /// Installs the newest bundle if the app may; returns whether it did.
-  @discardableResult
-  private mutating func install(_ place: Int) throws -> Bool {
+  @discardableResult private mutating func install(_ place: Int) throws -> Bool {
     let user = phones[place].user
     guard let bundle = try? world.bundle(user), try phones[place].device.mayInstall(bundle) else {
       return false
@@ -118,8 +112,7 @@ struct RecoveryDays {
 
   // MARK: machine
 
-  @discardableResult
-  private mutating func run() async throws -> RunSummary {
+  @discardableResult private mutating func run() async throws -> RunSummary {
     let summary = try await world.runAllAsWritten()
     story.append("run \(summary.run): \(summary.verdicts)")
     return summary

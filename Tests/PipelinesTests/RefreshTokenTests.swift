@@ -3,7 +3,6 @@ import Pipelines
 import System
 import Testing
 
-/// Pipelines that log in with refresh tokens, on an org that accepts each of them once.
 @Suite struct RefreshTokenTests {
   /// The demo's pipeline with another login, and its users in a table if given.
   static func world(_ login: String, users: String? = nil) throws -> World {

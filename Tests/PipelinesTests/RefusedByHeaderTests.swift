@@ -4,7 +4,6 @@ import SmartStore
 import System
 import Testing
 
-/// Returns that are refused early, or before they are sent as another user.
 @Suite struct RefusedByHeaderTests {
   @Test func `huge sparse files are refused by their headers, without a copy`() async throws {
     let world = try World()

@@ -3,7 +3,6 @@ import System
 import TestSupport
 import Testing
 
-/// The report of a dry run.
 @Suite struct RehearsedReportTests {
   @Test func `a dry run with a report writes the report and nothing else`() async throws {
     let world = try World()

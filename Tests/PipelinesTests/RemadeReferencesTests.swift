@@ -4,7 +4,6 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// References to records that a pipeline recreated in place of deleted ones.
 @Suite struct RemadeReferencesTests {
   /// A scene whose sync ups overwrite, or leave changed records; contacts may be moved to another
   /// account.

@@ -5,10 +5,8 @@ import System
 import TestSupport
 import Testing
 
-/// What the commands report about items that need review.
 @Suite struct ReportCommandTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func attache(_ words: String...) throws -> ChildProcess.Result {
@@ -129,8 +127,7 @@ import Testing
     let said = try attache("report", world.pipeline.file)
     #expect(said.status == 0)
     #expect(
-      text(said.output).contains("failed with exit status \(run.status) ("),
-      "\(text(said.output))")
+      text(said.output).contains("failed with exit status \(run.status) ("), "\(text(said.output))")
     let one = try #require(try PipelineStatus.read(world.pipeline, root: world.root).runs.first?.id)
     let named = try attache("report", world.pipeline.file, one)
     #expect(text(named.error).contains(", and had nothing to report"), "\(text(named.error))")

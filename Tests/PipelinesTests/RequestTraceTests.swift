@@ -2,10 +2,8 @@ import JSON
 import System
 import Testing
 
-/// What `--verbose`, `--debug-http` and `--color` say, and the retries of a run.
 @Suite struct RequestTraceTests {
   private let world: World
-
   init() throws { world = try World() }
 
   @Test func `each request has a line, and with -vv its status, time and size`() async throws {

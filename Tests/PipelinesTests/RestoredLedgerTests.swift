@@ -4,10 +4,8 @@ import Rehearsal
 import System
 import Testing
 
-/// A ledger that was restored from a backup, and what has happened since.
 @Suite struct RestoredLedgerTests {
   let world: World
-
   init() throws { world = try World() }
 
   private var backup: String { world.directory.file("backup.sqlite") }

@@ -2,10 +2,8 @@ import JSON
 import System
 import Testing
 
-/// `attache returns`: lists returns, and what an operator does about refused ones.
 @Suite struct ReturnsCommandTests {
   let world: World
-
   init() throws {
     world = try World {
       $0.replacing(#""settleSeconds": 0 }"#, with: #""settleSeconds": 3600, "accept": ["store"] }"#)
@@ -72,7 +70,6 @@ import Testing
       $0.files = [world.directory.file("ada.sqlite")]
     }
     #expect(try await list()["ada.sqlite"]?["code"] == "return.not-accepted")
-    // Not fixed yet.
     #expect(try await world.program(["returns", "release"], ["ada.sqlite"]).status == 0)
     #expect(try await list()["ada.sqlite"]?["state"] == "taken")
     let early = try await world.program(["returns", "discard"], ["ada.sqlite"])

@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// The review page in a browser, driven by keys and clicks.
 @Suite(
   .serialized, .enabled(if: Browser.isThere, "there is no chromium: make deps-test installs it"))
 struct ReviewPageTests {
@@ -36,7 +35,6 @@ struct ReviewPageTests {
 
   private static let hasRows = "document.querySelector('[role=option]')"
 
-  /// The page of a scene's open edits, in a separate browser.
   private func open(
     _ scene: DecisionScene, _ look: Browser.Look = Browser.Look(), until condition: String = isFresh
   ) async throws -> (ReviewServer, Browser) {
@@ -241,7 +239,6 @@ struct ReviewPageTests {
     let words = try await browser.text("#detail")
     #expect(
       words.contains(overlaps ? "They differ in Phone." : "No field overlaps: both can be sent."))
-    // If no field overlaps, both are sent.
     try await browser.press("d")
     try await browser.press("j")
     try await browser.press(overlaps ? "s" : "d")

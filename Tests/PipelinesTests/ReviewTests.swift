@@ -6,13 +6,10 @@ import Review
 import System
 import Testing
 
-/// The answers and permitted requests of the review page.
 @Suite struct ReviewTests {
   let scene: DecisionScene
-
   init() throws { scene = try DecisionScene() }
 
-  /// The page of a scene, opened.
   private func visit(_ scene: DecisionScene) async throws -> ReviewVisit {
     let server = try ReviewServer(
       scene.world.pipeline, root: scene.world.root, variables: scene.world.variables, by: "grace")
@@ -20,21 +17,18 @@ import Testing
     return try await ReviewVisit(server.address)
   }
 
-  /// The same, after the list of edits was requested.
   private func list(_ scene: DecisionScene) async throws -> ReviewVisit {
     let page = try await visit(scene)
     _ = try await page.get("edits")
     return page
   }
 
-  /// Records decisions and applies them, as *Send now* does.
   private func send(_ page: ReviewVisit, _ decisions: JSONValue) async throws -> JSONValue {
     _ = try await page.post("decide", ["decisions": decisions])
     let edits = (decisions.array ?? []).compactMap { $0["edit"] }
     return try await page.work("send", ["edits": .array(edits)])
   }
 
-  /// The revision of an edit as shown on the page.
   private func revision(_ page: ReviewVisit, _ edit: Int = 1) async throws -> JSONValue {
     try #require(try await page.get("details?of=\(edit)")["edits"]?[0]?["revision"])
   }
@@ -52,9 +46,7 @@ import Testing
     let token = try #require(servers.withLock { $0.first }).address.dropFirst(page.origin.count)
     for place in [
       String(token), "/", "/edits", "/?token=", page.path.dropLast() + "0/edits", "//edits",
-    ] {
-      #expect(try await page.ask("GET", String(place)).status == 403, "\(place)")
-    }
+    ] { #expect(try await page.ask("GET", String(place)).status == 403, "\(place)") }
     for place in [page.path, page.path + "edits", page.path + "nothing", "/"] {
       let headers = try await page.ask("GET", place).headers
       #expect(headers["Cache-Control"] == "no-store", "\(place)")

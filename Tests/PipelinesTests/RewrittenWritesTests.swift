@@ -4,11 +4,9 @@ import LocalOrg
 import Rehearsal
 import Testing
 
-/// Writes without an answer, or that arrive late, in an org whose rules change what it is sent.
 @Suite struct RewrittenWritesTests {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init() throws {
     scene = try DecisionScene {
       $0.replacingOccurrences(
@@ -17,7 +15,6 @@ import Testing
     }
   }
 
-  /// From now on the org stores names in capitals.
   private func capitals() throws {
     try world.org.setUp(
       OrgSetup(
@@ -44,9 +41,7 @@ import Testing
     try await scene.handBack(device, as: name, leaves: verdicts)
   }
 
-  private func name(_ account: String) throws -> JSONValue? {
-    try scene.field("Name", of: account)
-  }
+  private func name(_ account: String) throws -> JSONValue? { try scene.field("Name", of: account) }
 
   private func states(_ action: String) throws -> [String] {
     try scene.withLedger {

@@ -10,7 +10,6 @@ import Testing
 /// run's.
 @Suite struct RunClockTests {
   let world: World
-
   init() throws { world = try World() }
 
   /// Two phones edit one account that a third one has too.
@@ -19,9 +18,7 @@ import Testing
   ///
   /// `first` are the newest bundles now; the third phone gets its own on request.
   private func rivals() throws -> (left: Device, right: Device, account: String) {
-    let (left, right) = (
-      try world.device("ada", as: "left"), try world.device("ben", as: "right")
-    )
+    let (left, right) = (try world.device("ada", as: "left"), try world.device("ben", as: "right"))
     let account = try #require(
       Set(try world.ids("accounts", on: left)).intersection(try world.ids("accounts", on: right))
         .min())

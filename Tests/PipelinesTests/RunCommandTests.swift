@@ -3,10 +3,8 @@ import Pipelines
 import System
 import Testing
 
-/// `attache run`, its stages and `attache status`, as called by cron and by users.
 @Suite struct RunCommandTests {
   private let world: World
-
   init() throws { world = try World() }
 
   /// A shell that runs these commands as root, and the program as a user who can read the
@@ -69,9 +67,7 @@ import Testing
     let told = try await world.program(
       ["status"],
       shell: Self.asSomebodyElse(
-        world,
-        "chown -R 65534 '\(world.root)'",
-        "chmod 500 '\(world.data.path)'"))
+        world, "chown -R 65534 '\(world.root)'", "chmod 500 '\(world.data.path)'"))
     #expect(told.status == 4, "\(told.everything)")
     #expect(told.messages.contains("the mode of \(world.data.path) denies access to its owner"))
     #expect(told.messages.contains("chmod u+rwX \(world.data.path)"))
@@ -84,9 +80,7 @@ import Testing
     let told = try await world.program(
       ["status"],
       shell: Self.asSomebodyElse(
-        world,
-        "chown -R 65534 '\(world.root)'",
-        "chown 0 '\(world.data.state)'",
+        world, "chown -R 65534 '\(world.root)'", "chown 0 '\(world.data.state)'",
         "chmod 600 '\(world.data.state)'"))
     let home = try #require(Files.owner(of: world.data.path))
     #expect(home != "root")
@@ -104,9 +98,7 @@ import Testing
     let told = try await world.program(
       ["run"], ["--only", "ingest"],
       shell: Self.asSomebodyElse(
-        world,
-        "chown -R 65534 '\(world.root)'",
-        "chown 0 '\(world.data.processing)'",
+        world, "chown -R 65534 '\(world.root)'", "chown 0 '\(world.data.processing)'",
         "chmod 555 '\(world.data.processing)'"))
     #expect(
       told.everything.contains("let the user who runs attache write to \(world.data.processing)"),
@@ -240,8 +232,7 @@ import Testing
 
   @Test func `if the file lists users, an unknown one is refused without the org`() async throws {
     let world = try World {
-      $0.replacing(
-        #/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
+      $0.replacing(#/"users": \{[^}]*\}[^}]*\}/#, with: #""users": {"list": ["ada@example.com"]}"#)
     }
     world.goAway()
     let run = try await world.program(["run"], ["--user", "ada@exampel.com"])

@@ -10,15 +10,13 @@ import Testing
 /// return.
 @Suite struct RunPreflightTests {
   private let world: World
-
   init() throws { world = try World() }
 
   private static let fetching: Set<RequestKind> = [
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
   ]
 
-  @discardableResult
-  private func run(
+  @discardableResult private func run(
     _ world: World, _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     let stages = stages.isEmpty ? Set(Stage.allCases) : Set(stages)
@@ -286,8 +284,7 @@ import Testing
     status: 200, headers: ["Content-Type": "text/html"], body: Array("<html></html>".utf8))
 
   @Test(arguments: [
-    Faults.Action.status(500, code: "UNKNOWN_EXCEPTION"),
-    .respond(page), .drop(afterCommit: false),
+    Faults.Action.status(500, code: "UNKNOWN_EXCEPTION"), .respond(page), .drop(afterCommit: false),
     .limitExceeded, .refusePart(1, status: 500, code: "UNKNOWN_EXCEPTION"),
   ])
   func `an org that describes nothing does not stop a run`(_ trouble: Faults.Action) async throws {

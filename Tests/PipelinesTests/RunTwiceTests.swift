@@ -1,10 +1,8 @@
 import System
 import Testing
 
-/// A run without changes touches nothing.
 @Suite struct RunTwiceTests {
   let world: World
-
   init() throws { world = try World() }
 
   /// Everything that was published: stores, bundles, descriptions and issued records.

@@ -1,19 +1,15 @@
 import JSON
 import Testing
 
-/// Briefcase records that change more than once within a second.
 @Suite struct SameSecondTests {
   let world: World
-
   init() throws { world = try World() }
 
   private func phone(_ account: String, _ place: String) throws -> JSONValue? {
-    try world.device("ada", as: place).elements("accounts").first {
-      $0["Id"]?.string == account
-    }?["Phone"]
+    try world.device("ada", as: place).elements("accounts").first { $0["Id"]?.string == account }?[
+      "Phone"]
   }
 
-  /// The number of retrieves in a run.
   private func retrieves(_ run: () async throws -> Void) async throws -> Int {
     func count() -> Int { world.server.log.counts[.retrieve] ?? 0 }
     let before = count()

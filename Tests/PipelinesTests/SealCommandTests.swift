@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// `attache store seal` and `store unseal`, as a user calls them.
 @Suite struct SealCommandTests {
   let directory = TemporaryDirectory("seal")
   let passphrase = "a word that is in no argument"

@@ -8,18 +8,15 @@ import System
 import TestSupport
 import Testing
 
-/// The whole cycle with stores sealed in SQLCipher's format.
 @Suite struct SealedBundlesTests {
   static let passphrase = "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ="
 
-  /// The demo's pipeline, with `pack.seal`.
   static func world() throws -> World { try World { Self.sealing($0, passphrase) } }
 
   static func sealing(_ text: String, _ passphrase: String) -> String {
     sealing(text, secret: #"{"command": ["/bin/echo", "\#(passphrase)"]}"#)
   }
 
-  /// `pack.seal` with a passphrase from a source.
   static func sealing(_ text: String, secret: String) -> String {
     text.replacingOccurrences(
       of: #""pack": { "format": "tar.zst" }"#,
@@ -146,7 +143,6 @@ import Testing
     #expect(try await pack(world, passphrase: "c29tZXRoaW5nIGVsc2UgZm9yIGJ1bmRsZXM=") == [])
   }
 
-  /// Packs with another passphrase in the pipeline file.
   func pack(_ world: World, passphrase: String) async throws -> [String] {
     let path = world.directory.file("pipelines/demo.json")
     let text = String(decoding: try Files.read(path), as: UTF8.self)
@@ -189,7 +185,6 @@ import Testing
       "return.damaged: short.db is truncated in page", "return.sealed-log: log.db",
     ] { #expect(reasons.contains(part), "\(part)") }
     #expect(!reasons.contains(Self.passphrase))
-    // The app's next edit is accepted.
     try handBack(device, world, as: "mended.db", key: key())
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
   }
@@ -218,7 +213,6 @@ import Testing
     try await world.run()
     let device = try device("ada", world, .ios)
     let ids = try world.ids("accounts", on: device)
-    // Another passphrase for new bundles, or none any more.
     let new = "c29tZXRoaW5nIGVsc2UgZm9yIGJ1bmRsZXM="
     if isReplaced {
       try world.rewrite(Self.passphrase, new)

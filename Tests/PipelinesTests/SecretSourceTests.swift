@@ -18,9 +18,7 @@ import Testing
     do throws(SecretError) {
       _ = try source.resolve(variables)
       return nil
-    } catch {
-      return error.description.replacingOccurrences(of: directory.path + "/", with: "")
-    }
+    } catch { return error.description.replacingOccurrences(of: directory.path + "/", with: "") }
   }
 
   @Test func `each of the four forms yields its secret`() throws {

@@ -7,10 +7,8 @@ import System
 import TestSupport
 import Testing
 
-/// A user with two stores that an app returns as separate files.
 @Suite struct SeveralStoresTests {
   let world: World
-
   init() throws {
     let directory = TemporaryDirectory("several-stores")
     try OrgTemplate.small.get().copy(to: directory.file("org"))

@@ -12,7 +12,6 @@ import Testing
 @Suite struct SharedRecordsTests {
   private static let fields = ["Name", "Phone", "Website", "Description", "AnnualRevenue"]
 
-  /// A world whose phones also have their accounts in a second soup, `vips`.
   static func twoSoups(
     _ mode: String = "LEAVE_IF_CHANGED", change: (String) -> String = { $0 }
   ) throws -> World {
@@ -158,8 +157,7 @@ import Testing
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
     let owned = try world.org.query(
-      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
-      as: admin)
+      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id", as: admin)
     let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
@@ -181,8 +179,7 @@ import Testing
     try world.org.setClockStep(0)
     let admin = try world.user("admin")
     let owned = try world.org.query(
-      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id",
-      as: admin)
+      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id", as: admin)
     let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
@@ -220,7 +217,6 @@ import Testing
     #expect(try world.record("Account", id)["Phone"] == .null)
   }
 
-  /// The org's descriptions of objects for a user, without one field.
   private func described(
     _ objects: [String], to user: String, without field: String, _ world: World
   ) async throws -> JSONValue {

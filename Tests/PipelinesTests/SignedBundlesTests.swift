@@ -6,11 +6,9 @@ import System
 import TestSupport
 import Testing
 
-/// Runs of a pipeline that signs its bundles.
 @Suite struct SignedBundlesTests {
   let keys = TemporaryDirectory("sign")
 
-  /// A private key in a file.
   private func key(_ name: String, _ algorithm: SigningAlgorithm = .p256) throws -> SigningKey {
     let key = try SigningKey.generate(algorithm)
     try DurableFile.write(key.pem(), to: keys.file(name))
@@ -33,7 +31,6 @@ import Testing
     return try AllowedSigners(Array(lines.joined().utf8), path: "allowed_signers")
   }
 
-  /// Verifies the signature next to a bundle.
   @discardableResult
   private func verify(_ bundle: String, by signers: AllowedSigners) throws -> Manifest {
     try BundleReader.verify(Files.resolved(bundle)) { manifest in

@@ -5,14 +5,12 @@ import TestSupport
 struct SmallPipeline {
   var name: String
   var soups: [String]
-  /// The definitions of its syncs.
   var syncs: [String]
   var user = "ada@example.com"
   var integrationUser: String?
   /// Further members of the pipeline file.
   var more: String
 
-  /// A sync down that overwrites.
   static func down(_ name: String, _ soup: String, _ target: String) -> String {
     """
     {"syncName":"\(name)","syncType":"syncDown","soupName":"\(soup)","target":\(target),
@@ -38,8 +36,7 @@ struct SmallPipeline {
          "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"}\(prover)}},
        "users":{"list":["\(user)"]},"inbox":{"settleSeconds":0},
        "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],\(more)}
-      """,
-      "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
+      """, "userstore.json": #"{"soups":[\#(soups.joined(separator: ","))]}"#,
       "usersyncs.json": #"{"syncs":[\#(syncs.joined(separator: ","))]}"#,
     ]
     for (name, text) in files { try DurableFile.write(Array(text.utf8), to: directory.file(name)) }

@@ -4,7 +4,6 @@ import Snapshots
 import System
 import Testing
 
-/// A snapshot has exactly what its user can see, whatever happened between two runs.
 @Suite struct SnapshotContentTests {
   static let first = World.repository + "/pipelines/first.json"
 
@@ -36,9 +35,7 @@ import Testing
     try DurableFile.write(Array(try change(text).utf8), to: world.pipeline.file)
   }
 
-  /// Runs stages of the pipeline as its files are now.
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ world: World, _ stages: Set<Stage> = [.prime, .pack], variables: [String: String] = [:],
     options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
@@ -108,8 +105,7 @@ import Testing
       let start = text.firstRange(of: "\"login\": {")?.upperBound ?? text.startIndex
       let end = text.firstRange(of: "\"users\":")?.lowerBound ?? text.endIndex
       return text[..<start]
-        + "\"method\": \"accessToken\", \"accessToken\": {\"env\": \"TOKEN\"}}},"
-        + text[end...]
+        + "\"method\": \"accessToken\", \"accessToken\": {\"env\": \"TOKEN\"}}}," + text[end...]
     }
     let error = await #expect(throws: PipelineError.self) {
       do { try await run(world, variables: ["TOKEN": token]) } catch {

@@ -3,15 +3,12 @@ import SQLite
 import System
 import Testing
 
-/// How a pipeline recognizes its own returns, even after its ledger was lost.
 @Suite struct StampKeyTests {
   let world: World
-
   init() throws { world = try World() }
 
   private var file: String { world.data.path + "/stamp.key" }
 
-  /// The error with which a run is refused.
   private func refusal(_ stages: Stage...) async throws -> PipelineError {
     let error = await #expect(throws: PipelineError.self) {
       try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
@@ -90,7 +87,6 @@ import Testing
     #expect(try refused() == ["old.sqlite": "return.earlier-ledger"])
     #expect(first.exitStatus == .needsAttention)
     #expect(world.server.log.writes == [])
-    // A bundle of the new ledger has the same user and generation, but is a different one.
     let next = try world.device("ada", as: "new")
     try world.handBack(next, as: "new.sqlite", edited: account, ["Phone": "+1 555 0154"])
     #expect(try await world.run().verdicts == [.updated: 1])

@@ -3,7 +3,6 @@ import SmartStore
 import System
 import Testing
 
-/// `attache sync run`, `list`, `status` and `delete`, as a user calls them.
 @Suite struct SyncCommandTests {
   @Test(arguments: Platform.allCases)
   func `the sample of accounts syncs down, up and down again`(_ platform: Platform) throws {
@@ -66,11 +65,9 @@ import Testing
     #expect(states.last?["status"] == "DONE")
     #expect(states.last?["progress"] == 100)
     for name in [
-      "syncId", "type", "name", "target", "options", "soupName", "status", "progress",
-      "totalSize", "maxTimeStamp", "startTime", "endTime", "error",
-    ] {
-      #expect(states.allSatisfy { $0[name] != nil }, "\(name)")
-    }
+      "syncId", "type", "name", "target", "options", "soupName", "status", "progress", "totalSize",
+      "maxTimeStamp", "startTime", "endTime", "error",
+    ] { #expect(states.allSatisfy { $0[name] != nil }, "\(name)") }
     let summary = try outcome.summary()
     #expect(summary["type"] == "summary")
     #expect(summary["status"] == 0)
@@ -112,7 +109,6 @@ import Testing
       #expect(try scene.dirty("contacts").compactMap { $0["LastName"]?.string } == ["here"])
     }
     #expect(try scene.elements("contacts").compactMap { $0["LastName"]?.string }.contains("other"))
-    // Called by its name, the sync does what its definition says.
     #expect(try scene.sync("--name", "syncDownContacts").status == 0)
     #expect(try scene.dirty("contacts").isEmpty)
   }
@@ -194,9 +190,7 @@ import Testing
     let scene = try SyncScene()
     let (org, admin) = (scene.world.org, try scene.world.user("admin"))
     let ada = try scene.world.user("ada")
-    for number in 0..<20 {
-      _ = org.create("Account", ["Name": .string("more \(number)")], as: ada)
-    }
+    for number in 0..<20 { _ = org.create("Account", ["Name": .string("more \(number)")], as: ada) }
     try scene.prime("accounts")
     let ids = try scene.ownIDs("accounts", "Account")
     for id in ids[0..<12] { _ = org.delete(nil, id: id, as: admin) }

@@ -9,7 +9,6 @@ import Testing
 struct SyncScene {
   let world: World
   let store: String
-
   init(
     server: (inout OrgServer.Options) -> Void = { _ in },
     _ change: (World) throws -> Void = { _ in }
@@ -30,7 +29,6 @@ struct SyncScene {
     let output: String
     let error: String
 
-    /// The lines of `--json`.
     func lines() throws -> [JSONValue] {
       try output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
     }
@@ -38,7 +36,6 @@ struct SyncScene {
     func summary() throws -> JSONValue { try #require(try lines().last) }
   }
 
-  /// Calls the program with these words.
   func attache(_ words: [String], without: [String] = []) throws -> Outcome {
     var variables = ProcessEnvironment.variables()
     variables.merge(world.variables) { $1 }
@@ -57,7 +54,6 @@ struct SyncScene {
     try attache(["sync", "run", "--store", store] + words + Self.login)
   }
 
-  /// The arguments that name a sample's files.
   static func files(_ sample: String, _ platform: Platform = .ios) -> [String] {
     let path = World.repository + "/pipelines/samples/" + sample
     return [
@@ -66,9 +62,7 @@ struct SyncScene {
     ]
   }
 
-  /// Creates the store from a sample and runs all its syncs.
-  @discardableResult
-  func prime(_ sample: String, _ platform: Platform = .ios) throws -> Outcome {
+  @discardableResult func prime(_ sample: String, _ platform: Platform = .ios) throws -> Outcome {
     try attache(
       ["sync", "run", "--store", store, "--all"] + Self.files(sample, platform) + Self.login)
   }
@@ -86,7 +80,6 @@ struct SyncScene {
     try elements(soup).filter { $0["__local__"] == true }
   }
 
-  /// Changes an element as an app does.
   func edit(_ soup: String, _ id: String, _ change: (inout JSONObject) -> Void) throws {
     let opened = try Store(opening: store)
     var object = try #require(try opened.elements(in: soup, where: "Id", is: id).first?.object)
@@ -111,7 +104,6 @@ struct SyncScene {
     try connection.run("UPDATE \(raw: table) SET soup = replace(soup, \(old), \(new))")
   }
 
-  /// Creates an element as an app does.
   func create(_ soup: String, _ type: String, _ fields: JSONObject) throws {
     let opened = try Store(opening: store)
     var object: JSONObject = [
@@ -123,7 +115,6 @@ struct SyncScene {
     try opened.close()
   }
 
-  /// The IDs of a soup that ada owns in the org, in order.
   func ownIDs(_ soup: String, _ type: String) throws -> [String] {
     let ada = try world.user("ada")
     return try elements(soup).compactMap { $0["Id"]?.string }

@@ -4,10 +4,8 @@ import SmartStore
 import System
 import Testing
 
-/// How `attache sync` handles the store file and its syncs.
 @Suite struct SyncStoreTests {
   private let scene: SyncScene
-
   init() throws { scene = try SyncScene(primed: "accounts") }
 
   @Test func `syncs are listed, shown in full, and removed`() throws {
@@ -39,10 +37,7 @@ import Testing
         ["sync", "run", "--store", scene.store, "--all", "--name", "sync1"] + SyncScene.login,
         "exclude"
       ),
-      (
-        ["sync", "run", "--store", scene.store + "x", "--all"] + SyncScene.login,
-        "--store-config"
-      ),
+      (["sync", "run", "--store", scene.store + "x", "--all"] + SyncScene.login, "--store-config"),
       (
         ["sync", "run", "--store", scene.store, "--all", "--token-env", "T"] + SyncScene.login,
         "more than one login"
@@ -127,7 +122,6 @@ import Testing
     #expect(refused.status == 4, "\(refused.error)")
     #expect(refused.error.contains(fix) && refused.error.contains("--replace"))
     #expect(scene.world.server.log.writes.isEmpty)
-    // Also with the store's own syncs.
     #expect(try scene.sync("--all").status == 4)
     #expect(try scene.dirty("accounts").compactMap { $0["Phone"]?.string } == ["device"])
     try write(right, "")

@@ -29,7 +29,6 @@ import Testing
   }
 }
 
-/// A kind of sync up.
 enum UpKind: String, CaseIterable, Sendable {
   case collection, batch, single, parentChildren
   /// A built-in class under `"type": "custom"`.
@@ -41,7 +40,6 @@ enum UpKind: String, CaseIterable, Sendable {
     #""iOSImpl":"SF\#(name)","androidImpl":"com.salesforce.androidsdk.mobilesync.target.\#(name)""#
   }
 
-  /// The target as written in a file.
   func target(_ soup: String) -> String {
     let key = #""externalIdFieldName":"External_Id__c""#
     return switch self {
@@ -75,11 +73,9 @@ enum UpSituation: Hashable, Sendable {
 
   /// One of each.
   case accepted
-  /// The org refuses each for its values.
   case refused
   /// Another user changed the records meanwhile.
   case conflict
-  /// Another user deleted the records meanwhile.
   case deletedOnServer
   /// No answer arrives.
   case unanswered(Write, UpRun)
@@ -94,7 +90,6 @@ enum UpSituation: Hashable, Sendable {
     [.accepted, .refused, .conflict, .deletedOnServer, .many, .mixed, .family]
     + Write.allCases.flatMap { [.unanswered($0, .arrived), .unanswered($0, .lost)] }
 
-  /// The suffix of its soups' names.
   var name: String {
     if case .unanswered(let write, _) = self { write.rawValue } else { "\(self)" }
   }
@@ -124,7 +119,6 @@ enum UpSituation: Hashable, Sendable {
   }
 }
 
-/// A kind of sync up in a situation.
 struct UpScene: Sendable, CustomStringConvertible {
   let kind: UpKind
   let situation: UpSituation
@@ -132,13 +126,10 @@ struct UpScene: Sendable, CustomStringConvertible {
   static let all = UpKind.allCases.flatMap { kind in
     UpSituation.all.filter { $0.suits(kind) }.map { UpScene(kind: kind, situation: $0) }
   }
-  /// One for each soup.
   static let soups = all.filter { $0.situation.night != .lost }
-
   var soup: String { "\(kind.rawValue)_\(situation.name)" }
   var description: String { "\(soup) \(situation.night)" }
 
-  /// The outcomes of a run's changes, by soup.
   static func ends(of night: UpRun) -> [String: [String]] {
     all.filter { $0.situation.night == night }.reduce(into: [:]) { $0[$1.soup] = $1.ends }
   }
@@ -166,8 +157,7 @@ struct UpScene: Sendable, CustomStringConvertible {
     case .family: (2, 1)
     case .mixed: (2, 2)
     case .deletedOnServer: (0, 0)
-    default:
-      (situation.writes.count { $0 != .delete }, situation.writes.count { $0 != .delete })
+    default: (situation.writes.count { $0 != .delete }, situation.writes.count { $0 != .delete })
     }
   }
 
@@ -277,7 +267,6 @@ final class UpWorld {
 
   // MARK: devices
 
-  /// Creates the records for a device, and returns their IDs.
   private func records(of scene: UpScene, _ device: String) throws -> [String] {
     func make(_ type: String, _ soup: String, _ fields: JSONObject) throws -> String {
       var fields = fields
@@ -322,8 +311,7 @@ final class UpWorld {
     for (place, write) in scene.situation.writes.enumerated() {
       let isContact = scene.situation == .mixed && place == 3
       switch write {
-      case .update:
-        try device.edit(soup, id: rest.removeFirst(), ["Phone": phone], now: now)
+      case .update: try device.edit(soup, id: rest.removeFirst(), ["Phone": phone], now: now)
       case .delete: try device.delete(soup, id: rest.removeFirst(), now: now)
       case .create: try create(isContact ? "Contact" : "Account", place, in: soup, [:])
       case .upsert:
@@ -335,8 +323,7 @@ final class UpWorld {
       switch scene.situation {
       case .conflict:
         #expect(world.org.update("Account", id: id, ["Phone": "2"], as: admin).errors.isEmpty)
-      case .deletedOnServer:
-        #expect(world.org.delete("Account", id: id, as: admin).errors.isEmpty)
+      case .deletedOnServer: #expect(world.org.delete("Account", id: id, as: admin).errors.isEmpty)
       default: break
       }
     }
@@ -353,9 +340,8 @@ final class UpWorld {
       concurrency: 2, pause: .none)
     // Dates read in the same composite would count as its records.
     let settings = SyncSettings(refreshesDates: false, unansweredWaitSeconds: 0)
-    let manager = try await SyncManager(
-      store: Store(opening: device.storePath), settings: settings
-    ) { () async throws(Salesforce.OrgError) in try await client.session() }
+    let manager = try await SyncManager(store: Store(opening: device.storePath), settings: settings)
+    { () async throws(Salesforce.OrgError) in try await client.session() }
     var told: RunResult = ([:], [:])
     for scene in UpScene.all where scene.situation.night == night {
       try lapse()

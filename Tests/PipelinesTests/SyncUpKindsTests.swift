@@ -2,7 +2,6 @@ import JSON
 import Rehearsal
 import Testing
 
-/// A pipeline with families of accounts and contacts, and separate accounts.
 @Suite struct SyncUpKindsTests {
   static let pipeline = Result {
     func down(_ soup: String, _ query: String) -> String {
@@ -137,7 +136,6 @@ import Testing
     #expect(
       try world.record("Account", parent)["Phone"] == (contested == "parent" ? "office" : .null))
     #expect(
-      try world.record("Contact", child)["LastName"]
-        == (contested == "child" ? "Office" : "Child"))
+      try world.record("Contact", child)["LastName"] == (contested == "child" ? "Office" : "Child"))
   }
 }

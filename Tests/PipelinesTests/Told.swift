@@ -5,7 +5,6 @@ import Testing
 
 /// The content of all reports of a world, as a reader of all of them knows it.
 struct Told {
-  /// Every `report.json`, by run, in the order of the runs.
   let reports: [(run: String, json: JSONValue)]
 
   /// Reads them.
@@ -23,10 +22,8 @@ struct Told {
     }
   }
 
-  /// The new verdicts in a report, by edit number.
   func news(_ run: String) -> [Int64: String] { verdicts(run, "records") }
 
-  /// The open verdicts in a report, by edit number.
   func open(_ run: String) -> [Int64: String] { verdicts(run, "stillOpen") }
 
   func report(_ run: String) -> JSONValue { reports.first { $0.run == run }?.json ?? .null }
@@ -38,7 +35,6 @@ struct Told {
     }
   }
 
-  /// The number of reports in which an edit is new.
   func times(_ edit: Int64) -> Int { reports.filter { news($0.run)[edit] != nil }.count }
 
   private func verdicts(_ run: String, _ list: String) -> [Int64: String] {

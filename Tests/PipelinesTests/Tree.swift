@@ -1,15 +1,12 @@
 import Foundation
 import System
 
-/// A directory with everything below it.
 enum Tree {
-  /// The content and time of one file.
   struct Entry: Hashable {
     let bytes: [UInt8]
     let modified: Int64
   }
 
-  /// Copies a directory, replacing existing files and keeping their times.
   static func copy(_ source: String, to destination: String) throws {
     try Files.remove(destination)
     try FileManager.default.copyItem(atPath: source, toPath: destination)
@@ -21,7 +18,6 @@ enum Tree {
     }
   }
 
-  /// The paths of all files below a directory, relative to it, in order.
   static func files(_ directory: String) throws -> [String] {
     guard Files.isDirectory(directory) else { return [] }
     var found: [String] = []
@@ -36,7 +32,6 @@ enum Tree {
     return found
   }
 
-  /// Every file below a directory with its bytes and its time.
   static func entries(_ directory: String) throws -> [String: Entry] {
     var entries: [String: Entry] = [:]
     for name in try files(directory) {
@@ -47,7 +42,6 @@ enum Tree {
     return entries
   }
 
-  /// Whether a file contains the bytes of `text`.
   static func contains(_ text: String, in path: String) throws -> Bool {
     try Data(Files.read(path)).range(of: Data(text.utf8)) != nil
   }

@@ -3,7 +3,6 @@ import Pipelines
 import System
 import Testing
 
-/// Only one run at a time uses a pipeline's data.
 @Suite struct TwoRunsTests {
   // Against a lock that is never released. All tests of a group start at once, and this one waits
   // for its turn.
@@ -27,7 +26,6 @@ import Testing
       #expect(error?.kind == .locked)
       #expect(error?.reason?.contains("process \(ProcessEnvironment.processID())") == true)
     }
-    // Another process, too.
     let other = try await world.program(["run"])
     #expect(other.status == 7 && other.messages.contains("[run.locked]"), "\(other.everything)")
     gate.signal()

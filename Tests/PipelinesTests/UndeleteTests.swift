@@ -6,10 +6,8 @@ import Pipelines
 import Rehearsal
 import Testing
 
-/// An undo restores what a run deleted from the recycle bin.
 @Suite struct UndeleteTests {
   let scene: UndoScene
-
   init() throws { scene = try UndoScene() }
 
   private var org: Org { scene.world.org }
@@ -40,10 +38,7 @@ import Testing
     return id
   }
 
-  /// The number of undelete calls.
   private var calls: Int { scene.world.server.log.entries.count { $0.kind == .soapUndelete } }
-
-  /// The org's message at the end of a reason.
   private let bin = ": restore it from the recycle bin of the org"
 
   private func message(_ edit: Int64, in run: RunSummary) throws -> String? {

@@ -2,7 +2,6 @@ import JSON
 import System
 import Testing
 
-/// Each kind of write is undone as what it did.
 @Suite struct UndoKindsTests {
   @Test func `an upsert is undone as a create or an update`() async throws {
     let scene = try UndoScene(syncs: {

@@ -3,10 +3,8 @@ import Ledger
 import Pipelines
 import Testing
 
-/// What is not undone, and undos that are interrupted or get no answer.
 @Suite struct UndoSafetyTests {
   let scene: UndoScene
-
   init() throws { scene = try UndoScene() }
 
   /// Ada changes the phone of an account, and it is sent; the account, its former phone and the run.
@@ -26,8 +24,7 @@ import Testing
   private func made() async throws -> (id: String, run: String) {
     let phone = try await scene.phone()
     try phone.create(
-      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1",
-      now: scene.world.org.now())
+      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: scene.world.org.now())
     let run = try await scene.night(phone)
     #expect(run.verdicts == [.created: 1])
     return (try scene.id(of: "Account", where: "Name", is: "Quay"), run.run)

@@ -7,11 +7,9 @@ import System
 import TestSupport
 import Testing
 
-/// A run whose changes an operator undoes.
 struct UndoScene {
   let scene: DecisionScene
   var world: World { scene.world }
-
   init(_ change: (String) -> String = { $0 }) throws { scene = try DecisionScene(change) }
 
   /// A world whose sync ups differ from the demo's.
@@ -49,9 +47,7 @@ struct UndoScene {
     return try await world.run(.ingest, .reconcile)
   }
 
-  /// The same after an edit on the phone.
-  @discardableResult
-  func night(
+  @discardableResult func night(
     _ phone: Device, as name: String, edited id: String, _ fields: JSONObject,
     in soup: String = "accounts"
   ) async throws -> RunSummary {
@@ -59,9 +55,7 @@ struct UndoScene {
     return try await night(phone, as: name)
   }
 
-  /// Undoes a run a minute later, as grace.
-  @discardableResult
-  func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
+  @discardableResult func undo(_ run: String, _ edits: [Int64] = []) async throws -> RunSummary {
     try world.org.moveClock(by: 60_000)
     return try await carryOut(try undoing.plan(run: run, edits: edits))
   }
@@ -98,7 +92,6 @@ struct UndoScene {
     try world.org.setActive("ada@example.com", true)
   }
 
-  /// Applies a plan, or shows what it would do.
   func carryOut(_ plan: PipelineUndo.Plan, isDryRun: Bool = false) async throws -> RunSummary {
     try await PipelineRun.execute(
       world.pipeline, root: world.root, variables: world.variables,
@@ -120,17 +113,14 @@ struct UndoScene {
     try #require(try scene.edits(of: run.run).first { $0.number == number })
   }
 
-  /// The rows of a table of a run's report, without its header.
   func rows(of file: String, in run: RunSummary) throws -> [String] {
     let text = String(
       decoding: try Files.read(world.data.report(run.run) + "/" + file), as: UTF8.self)
     return text.split(whereSeparator: \.isNewline).dropFirst().map(String.init)
   }
 
-  /// The number of requests that have changed records so far.
   var writes: Int { world.server.log.writes.count }
 
-  /// Whether the org has a record that is not deleted.
   func isThere(_ id: String, _ object: String = "Account") throws -> Bool {
     let found = try world.org.query(
       "SELECT Id FROM \(object) WHERE Id = '\(id)'", as: try world.user("admin"),

@@ -1,10 +1,8 @@
 import Pipelines
 import Testing
 
-/// Changes of a run are undone in the org, and stay undone.
 @Suite struct UndoTests {
   let scene: UndoScene
-
   init() throws { scene = try UndoScene() }
 
   @Test func `an update gets its former values back and is never resent`() async throws {
@@ -57,7 +55,6 @@ import Testing
     let account = try scene.id(of: "Account", where: "Name", is: "Quay")
     let contact = try scene.id(of: "Contact", where: "LastName", is: "Keel")
     let order = try scene.id(of: "WorkOrder", where: "Subject", is: "Caulk")
-
     let plan = try scene.undoing.plan(run: sent.run)
     #expect(try await scene.carryOut(plan, isDryRun: true).verdicts == [.undone: 3])
     #expect(try scene.isThere(account))
@@ -146,7 +143,6 @@ import Testing
     let sent = try await scene.night(phone, as: "one.sqlite", edited: id, ["Phone": "device"])
     try scene.world.org.moveClock(by: moved)
     try await scene.undo(sent.run)
-    // The same edit again is not new.
     #expect(try await scene.night(phone, as: "again.sqlite").verdicts == [.superseded: 1])
     #expect(try scene.field("Phone", of: id) == before)
     let later = try await scene.night(
@@ -154,7 +150,6 @@ import Testing
     #expect(later.verdicts == [.updated: 1])
     #expect(try scene.field("Website", of: id) == "https://later.example")
     #expect(try scene.field("Phone", of: id) == before)
-    // The next value entered there is sent.
     try phone.edit("accounts", id: id, ["Phone": "anew"], now: scene.world.org.now())
     #expect(try await scene.night(phone, as: "anew.sqlite").verdicts == [.updated: 1])
     #expect(try scene.field("Phone", of: id) == "anew")
@@ -229,8 +224,7 @@ import Testing
       return try await scene.night(phone, as: name + ".sqlite")
     }
     try phone.create(
-      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1",
-      now: scene.world.org.now())
+      "accounts", type: "Account", ["Name": "Quay"], localID: "local_1", now: scene.world.org.now())
     let sent = try await save("first", phone: "1")
     #expect(sent.verdicts == [.created: 1, .updated: 1])
     #expect(try await scene.undo(sent.run).verdicts == [.undone: 2])
@@ -244,7 +238,6 @@ import Testing
     }
     #expect(scene.writes == writes)
     #expect(try scene.field("Phone", of: id) == before)
-    // A new value is a new edit.
     let newer = try await save("newer", phone: "2")
     let isRecreated = mode == "OVERWRITE"
     #expect(newer.verdicts == [isRecreated ? .created : .deletedOnServer: 1, .unchanged: 1])

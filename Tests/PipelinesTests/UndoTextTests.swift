@@ -3,7 +3,6 @@ import Pipelines
 import Reports
 import Testing
 
-/// The records shown in an undo plan.
 @Suite struct UndoTextTests {
   private func line(_ verdict: Verdict, _ detail: OutcomeDetail, _ mask: ReportMask) -> String {
     UndoText.line(
@@ -13,8 +12,7 @@ import Testing
       mask)
   }
 
-  @Test("a message of the org may quote a masked value, so a mask hides it")
-  func masksWords() {
+  @Test("a message of the org may quote a masked value, so a mask hides it") func masksWords() {
     var detail = OutcomeDetail.because("no account has the number 4711")
     detail.code = "INVALID_FIELD"
     for verdict in [Verdict.notUndone, .failed] {
@@ -24,8 +22,7 @@ import Testing
     }
   }
 
-  @Test("a mask does not hide why a change was not undone")
-  func tellsReason() {
+  @Test("a mask does not hide why a change was not undone") func tellsReason() {
     let detail = OutcomeDetail.because("the record has been changed in the org")
     for verdict in [Verdict.notUndone, .notAttempted] {
       #expect(line(verdict, detail, ReportMask(mask: ["Email"])).contains("changed in the org"))

@@ -8,10 +8,8 @@ import Testing
 /// `check` reports the same as a run.
 @Suite struct UserTableTests {
   let directory = TemporaryDirectory("users")
-
   private var table: String { directory.file("users.csv") }
   private var file: String { directory.file("first.json") }
-
   init() throws {
     let samples = World.repository + "/pipelines/samples/"
     for name in ["contacts.userstore.json", "contacts.usersyncs.json"] {

@@ -4,10 +4,8 @@ import SQLite
 import System
 import Testing
 
-/// Every verdict is reported as new once, and stays listed until it is resolved.
 @Suite struct VerdictsToldTests {
   let world: World
-
   init() throws { world = try World() }
 
   @Test func `an open edit is in every report until resolved, and keeps the status`() async throws {
@@ -15,16 +13,13 @@ import Testing
     let first = try await world.run()
     #expect(first.verdicts == [.conflict: 1, .updated: 1])
     #expect(first.exitStatus == .needsAttention)
-    // A run that has nothing to do.
     let second = try await world.run()
     #expect(second.verdicts == [:])
     #expect(second.findings == [.unsettledEdits])
     #expect(second.exitStatus == .needsAttention)
     #expect(second.report != nil)
-    // The same store, returned again.
     let third = try await world.run(device, as: "again.sqlite")
     #expect(third.exitStatus == .needsAttention)
-    // And one that does not process edits.
     let fourth = try await world.run(.pack)
     #expect(fourth.exitStatus == .needsAttention)
 
@@ -228,7 +223,6 @@ import Testing
     #expect(next.report == world.data.report(dead.id))
     #expect(Files.exists(world.data.report(dead.id) + "/records.csv"))
     #expect(try Told(world).news(dead.id).values.sorted() == ["updated"])
-    // The next run has nothing to report.
     #expect(try await world.run().report == nil)
     #expect(try Told(world).reports.map(\.run) == [dead.id])
   }

@@ -8,10 +8,8 @@ import System
 import TestSupport
 import Testing
 
-/// Records that a user cannot see are in none of the user's files.
 @Suite struct VisibilityTests {
   let client: HTTPClient
-
   init() throws { client = try HTTPClient() }
 
   static let soups = [
@@ -19,7 +17,6 @@ import Testing
     "appointments": "ServiceAppointment", "cases": "Case", "sitevisits": "Site_Visit__c",
   ]
 
-  /// The IDs of an object that a user's own token reads over HTTP.
   func ids(_ object: String, as name: String, _ world: World) async throws -> [String] {
     let soql = HTTPQuery.encode("SELECT Id FROM \(object) ORDER BY Id")
     var request = HTTPRequest("GET", world.server.url + "/services/data/v66.0/query?q=" + soql)

@@ -2,7 +2,6 @@ import Rehearsal
 import Testing
 
 extension World {
-  /// Runs all stages, and then a field day.
   @discardableResult
   func runFieldDay(_ name: String = "ada", handBack: Bool = true) async throws -> Device {
     try await run()

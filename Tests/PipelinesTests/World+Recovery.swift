@@ -22,7 +22,6 @@ extension World {
     return try #require(done.path)
   }
 
-  /// The same after a run of all stages.
   func runAndBackUp() async throws -> String {
     try await run()
     return try backUp()

@@ -16,13 +16,9 @@ extension World {
       files: FirstRun.digest(files: directory.file("pipelines")))
   }
 
-  /// The same for all stages.
-  @discardableResult
-  func runAllAsWritten(
-    options change: (inout RunOptions) -> Void = { _ in }
-  ) async throws -> RunSummary {
-    try await runAsWritten(Set(Stage.allCases), options: change)
-  }
+  @discardableResult func runAllAsWritten(options change: (inout RunOptions) -> Void = { _ in })
+    async throws -> RunSummary
+  { try await runAsWritten(Set(Stage.allCases), options: change) }
 
   func rewrite(_ old: String, _ new: String, in file: String = "demo.json") throws {
     let path = directory.file("pipelines") + "/" + file

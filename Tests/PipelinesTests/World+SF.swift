@@ -2,7 +2,6 @@ import System
 import Testing
 
 extension World {
-  /// A command that answers like `sf`, with a token of `username`.
   func installSF(_ username: String) throws -> String {
     let token = try server.token(for: username)
     let script = """

@@ -9,26 +9,22 @@ import TestSupport
 
 /// A test's own org, served on a free port, and the demo's pipeline for it.
 final class World: Sendable {
-  /// The directory of all files, removed with the world.
   let directory: TemporaryDirectory
   let org: Org
   let server: OrgServer
   let pipeline: Pipeline
-  /// The digest of the pipeline files when the pipeline was read.
   private let files: String
   /// How the org is served, except certificates and keys.
   let serving: String
   private let served: [String: String]
   private let isAway = Locked(false)
-  /// The events of all runs.
   let told = Locked<[RunEvent]>([])
 
   /// A world with a copy of the small org.
   ///
   /// `change` alters the text of the pipeline file before it is read.
   convenience init(
-    file: String = World.repository + "/pipelines/demo.json",
-    change: (String) -> String = { $0 },
+    file: String = World.repository + "/pipelines/demo.json", change: (String) -> String = { $0 },
     server options: (inout OrgServer.Options) -> Void = { _ in }
   ) throws {
     let directory = TemporaryDirectory("world")
@@ -36,7 +32,6 @@ final class World: Sendable {
     try self.init(directory, file: file, change: change, server: options)
   }
 
-  /// A world with the org in `directory`.
   init(
     _ directory: TemporaryDirectory, file: String, change: (String) -> String,
     server serve: (inout OrgServer.Options) -> Void = { _ in }
@@ -76,7 +71,6 @@ final class World: Sendable {
       ? served.merging(["ATTACHE_ORG_URL": "http://127.0.0.1:9"]) { $1 } : served
   }
 
-  /// Makes the org unreachable.
   func goAway() {
     server.stop()
     isAway.withLock { $0 = true }
@@ -84,13 +78,10 @@ final class World: Sendable {
 
   /// The directory of the sources.
   static let repository = PipelineSchemaTests.root.path
-
   var root: String { directory.file("snapshots") }
   var data: DataDirectory { DataDirectory(root: root, name: pipeline.name) }
 
-  /// Runs stages of the pipeline, by default all.
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ stages: Stage..., options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     var options = RunOptions()
@@ -115,7 +106,6 @@ final class World: Sendable {
     return try await FirstRun.run(key, in: self, run)
   }
 
-  /// The users skipped so far, with the reasons.
   var skipped: [String] {
     told.withLock { $0 }.compactMap {
       if case .snapshotSkipped(_, let username, let reason) = $0 {
@@ -135,7 +125,6 @@ final class World: Sendable {
     return user
   }
 
-  /// The snapshot of a technician.
   func snapshot(_ name: String) throws -> String { data.snapshot(try user(name).id) }
 
   func bundle(_ name: String, _ platform: Platform = .ios) throws -> String {
@@ -156,7 +145,6 @@ final class World: Sendable {
       now: org.now())
   }
 
-  /// A world after a run of all stages.
   static func primed() async throws -> World {
     let world = try World()
     try await world.run()
@@ -180,7 +168,6 @@ final class World: Sendable {
     return (device, id)
   }
 
-  /// Puts a phone's store into the inbox.
   func handBack(_ device: Device, as name: String) throws {
     try device.handBack(to: data.inbox("inbox") + "/" + name, now: org.now() + 3_600_000)
   }
@@ -201,7 +188,6 @@ final class World: Sendable {
     return try await run { if !stages.isEmpty { $0.stages = Set(stages) } }
   }
 
-  /// The verdicts of such a run.
   func verdicts(_ device: Device, as name: String, _ stages: Stage...) async throws
     -> [Verdict: Int]
   {
@@ -209,24 +195,20 @@ final class World: Sendable {
     return try await run { if !stages.isEmpty { $0.stages = Set(stages) } }.verdicts
   }
 
-  /// The IDs of a soup on a phone, in order.
   func ids(_ soup: String, on device: Device) throws -> [String] {
     try device.elements(soup).compactMap { $0["Id"]?.string }.sorted()
   }
 
-  /// A record as the administrator sees it.
   func record(_ object: String, _ id: String) throws -> JSONObject {
     try org.read(object, id: id, as: user("admin"))
   }
 
-  /// A field of the records that a query returns.
   func column(_ soql: String, _ field: String = "Id", as name: String = "admin") throws -> [String]
   {
     let page = try org.query(soql, as: user(name))
     return try JSONValue(parsing: page.records).array?.compactMap { $0[field]?.string } ?? []
   }
 
-  /// Changes a record as the administrator.
   func change(_ id: String, _ fields: JSONObject, of object: String = "Account") throws {
     let outcome = org.update(object, id: id, fields, as: try user("admin"))
     if let error = outcome.errors.first { throw error }

@@ -3,7 +3,6 @@ import SmartStore
 import System
 import Testing
 
-/// A device's last edits may be only in the `-wal` next to its store.
 @Suite struct WriteAheadLogTests {
   @Test(arguments: [Platform.ios, .android])
   func `an edit only in the log of a returned store is sent`(_ platform: Platform) async throws {

@@ -8,7 +8,6 @@ import Testing
 
 /// The table of `docs/how-to/troubleshoot.md`, row by row.
 @Suite struct WrongRunsTests {
-  /// A row of the table.
   struct Row: Sendable, CustomTestStringConvertible {
     let night: String
     let exit: String
@@ -51,7 +50,6 @@ import Testing
   private var log: String { directory.file("attache.log") }
   private var message: String { directory.file("message.json") }
 
-  /// A world that writes its notifications to a file.
   private func world(_ change: (String) -> String = { $0 }) throws -> World {
     try World {
       change($0).replacing(

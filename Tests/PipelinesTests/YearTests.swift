@@ -15,7 +15,6 @@ import Testing
   /// No limit of `keep` is greater: from then on, as much is removed as is added.
   private static let settled = 70
 
-  /// The cost of a run, and the files after it.
   private struct DailyRun {
     var seconds = 0.0
     /// The size of the data directory in bytes, without the ledger, which keeps its rows forever.
@@ -26,7 +25,6 @@ import Testing
   }
 
   private let world: World
-
   init() throws {
     world = try World {
       $0.replacing(

@@ -7,9 +7,7 @@ import Reports
 import TestSupport
 import Testing
 
-/// Large numbers of changes, which are sent in bulk ingest jobs.
 struct BulkIngestTests {
-  /// Texts that need care in CSV.
   private static let texts: [JSONValue] = [
     "plain", .null, "", "a \"quote\", a comma", "two\nlines\r\nand a tab\t", "ä \u{2028} 😀",
     " #N/A",
@@ -52,8 +50,7 @@ struct BulkIngestTests {
             ? ["Phone": "no name"] : ["Name": .string("New \(place)"), "Description": text]))
       edits.append(
         day.contact(
-          "local_c\(place)",
-          ["LastName": "Twin", "AccountId": .string("local_\(place % 2)")]))
+          "local_c\(place)", ["LastName": "Twin", "AccountId": .string("local_\(place % 2)")]))
     }
     _ = try day.make("Site_Visit__c", ["Name": "V0", "External_Id__c": "E0", "Notes__c": "old"])
     for number in 0..<5 {
@@ -70,9 +67,7 @@ struct BulkIngestTests {
   }
 
   private static func handBackFive(_ day: FieldDay) throws {
-    try day.handBack(
-      (0..<5).map { day.account("local_\($0)", ["Name": .string("N\($0)")]) }
-    )
+    try day.handBack((0..<5).map { day.account("local_\($0)", ["Name": .string("N\($0)")]) })
   }
 
   private struct End: Equatable {
@@ -84,9 +79,7 @@ struct BulkIngestTests {
       let dump = try day.org.dump(objects: ["Account", "Contact", "Site_Visit__c"])
       let masked = [#"[0-9a-zA-Z]{15}AA[A-Z0-5]"#, #"\d{4}-\d\d-\d\dT[\d:.]+(\+0000|Z)"#].reduce(
         dump
-      ) {
-        $0.replacingOccurrences(of: $1, with: "*", options: .regularExpression)
-      }
+      ) { $0.replacingOccurrences(of: $1, with: "*", options: .regularExpression) }
       org = masked.split(separator: "\n").map(String.init).sorted()
       verdicts = day.verdicts(summary)
     }
@@ -281,9 +274,7 @@ struct BulkIngestTests {
     let words = try day.details().compactMap(\.message)
     #expect(words.count == 5)
     #expect(
-      words.allSatisfy {
-        $0.hasPrefix("the bulk job 750") && $0.contains("is still running")
-      })
+      words.allSatisfy { $0.hasPrefix("the bulk job 750") && $0.contains("is still running") })
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "created 5")
     #expect(try day.count("SELECT Id FROM Account") == 5)
@@ -304,8 +295,7 @@ struct BulkIngestTests {
     .drop(afterCommit: true), .drop(afterCommit: false), .truncate(bytes: 10),
   ]
   private static let page = Faults.Action.respond(
-    ServerResponse(
-      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
+    ServerResponse(status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
 
   @Test(arguments: [RequestKind.bulkRead, .bulkResults], losses)
   func `a job with unreadable results delays no others, and is read later`(
@@ -349,9 +339,7 @@ struct BulkIngestTests {
     let day = try FieldDay()
     day.options.bulkAbove = 3
     try day.handBack(
-      (0..<5).map {
-        day.account("local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"])
-      })
+      (0..<5).map { day.account("local_\($0)", $0 == 2 ? ["Phone": "1"] : ["Name": "Same"]) })
     let broken = Faults.Action.respond(
       ServerResponse(
         status: 200, headers: ["Content-Type": "text/csv"], body: Array("sf__Id,\"open".utf8)))

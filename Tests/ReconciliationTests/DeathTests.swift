@@ -4,9 +4,7 @@ import Reports
 import Synchronization
 import Testing
 
-/// Runs that are interrupted at each of their requests and resumed with the ledger on disk.
 struct DeathTests {
-  /// A scenario whose edits need every kind of request.
   static func day() throws -> FieldDay {
     let day = try FieldDay()
     day.rules.append(
@@ -24,8 +22,7 @@ struct DeathTests {
       try day.edited(account: ids[1], [:], deleted: true), conflict,
       day.account("local_p", ["Name": "Parent"]),
       day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]),
-      day.contact("local_t", ["LastName": "Twin"]),
-      day.contact("local_u", ["LastName": "Twin"]),
+      day.contact("local_t", ["LastName": "Twin"]), day.contact("local_u", ["LastName": "Twin"]),
       day.account("local_f", ["Phone": "no name"]),
     ])
     try day.handBack([try day.edited(account: ids[3], ["Phone": "ben"])], user: day.ben)
@@ -36,7 +33,6 @@ struct DeathTests {
     var org: String
     var report: String
 
-    /// The lines that differ, for a readable failure.
     func differences(from other: End) -> [String] {
       let mine = (org + report).split(separator: "\n").map(String.init)
       let theirs = (other.org + other.report).split(separator: "\n").map(String.init)
@@ -50,9 +46,7 @@ struct DeathTests {
         var text = text
         for pattern in [
           #"[0-9a-zA-Z]{15}AAA"#, #"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\+0000|Z)"#,
-        ] {
-          text = text.replacingOccurrences(of: pattern, with: "*", options: .regularExpression)
-        }
+        ] { text = text.replacingOccurrences(of: pattern, with: "*", options: .regularExpression) }
         return text.split(separator: "\n").sorted().joined(separator: "\n")
       }
       return End(org: masked(org), report: masked(report))
@@ -68,7 +62,6 @@ struct DeathTests {
       report: String(decoding: report, as: UTF8.self))
   }
 
-  /// The number of requests that a run makes, and its result.
   private static func whole(_ inFlight: Int) async throws -> (requests: Int, end: End) {
     let day = try day()
     day.options.inFlight = inFlight

@@ -4,7 +4,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// The outcome of an edit with a decision, depending on the org's state.
 struct DecidedEditTests {
   static let old = "2026-01-01T00:00:00.000+0000"
   static let new = "2026-01-02T00:00:00.000Z"
@@ -16,7 +15,6 @@ struct DecidedEditTests {
     let verdict: Verdict
     let action: SyncUpAction?
     let sent: Set<String>?
-
     init(
       _ name: String, _ facts: EditFacts, _ verdict: Verdict, _ action: SyncUpAction? = nil,
       sent: Set<String>? = nil
@@ -25,7 +23,6 @@ struct DecidedEditTests {
       (self.action, self.sent) = (action, sent)
     }
 
-    /// An update that sends these fields.
     init(_ name: String, _ facts: EditFacts, sends sent: Set<String>) {
       self.init(name, facts, .updated, .update, sent: sent)
     }
@@ -72,7 +69,6 @@ struct DecidedEditTests {
     return facts
   }
 
-  /// An edit of a record that was deleted when the decision was made.
   private static func deleted(_ decision: Decision, _ server: ServerRecord) -> EditFacts {
     facts(decision, .update, server, shown: [:], verdict: .deletedOnServer)
   }
@@ -94,8 +90,7 @@ struct DecidedEditTests {
       "an unlisted field that holds it already",
       unlisted(.device, .update, server("device"), shown: [:]), .notInFieldList),
     Case("the org's value of an unlisted field", unlisted(.server), .discarded),
-    Case(
-      "a value for an unlisted field", unlisted(.set(["A": "x"], rest: .server)), .conflict),
+    Case("a value for an unlisted field", unlisted(.set(["A": "x"], rest: .server)), .conflict),
     Case(
       "a value, and for the rest the device's, which is unlisted",
       unlisted(.set(["B": "x"], rest: .device)), .conflict),
@@ -104,8 +99,7 @@ struct DecidedEditTests {
       unlisted(.set(["B": "x"], rest: .server)), sends: ["B"]),
     Case(
       "a deleted record whose edited field is unlisted",
-      unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer),
-      .deletedOnServer),
+      unlisted(.device, .update, .deleted, shown: [:], verdict: .deletedOnServer), .deletedOnServer),
     Case(
       "a value in a new record for an unlisted field",
       unlisted(.set(["A": "x"], rest: .device), .create, shown: [:], verdict: .failed), .failed),
@@ -121,8 +115,7 @@ struct DecidedEditTests {
       "an empty value, entered where the org's is empty",
       facts(.set(["A": .null], rest: .server), .update, server(.null), shown: ["A": .null]),
       .alreadyInOrg),
-    Case(
-      "a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyInOrg),
+    Case("a value that the org holds", facts(.set(["A": "server"], rest: .server)), .alreadyInOrg),
     Case(
       "a value over one that moved and was not shown",
       facts(.set(["B": "x"], rest: .server), .update, moved), .conflict),
@@ -158,8 +151,7 @@ struct DecidedEditTests {
       sends: ["A", "B"]),
     Case(
       "what the org holds by now", facts(.device, .update, server("device"), shown: [:]),
-      .alreadyInOrg),
-    Case("the org's values, as shown", facts(.server), .discarded),
+      .alreadyInOrg), Case("the org's values, as shown", facts(.server), .discarded),
     Case("the org's values, moved", facts(.server, .update, later), .conflict),
     Case(
       "the org's values in a device conflict, changed by the other edit",
@@ -182,8 +174,7 @@ struct DecidedEditTests {
     Case("into a merge survivor that is not visible", merged(nil), .mergedOnServer),
     Case("into another record than was shown", merged(into: "other"), .mergedOnServer),
     Case("into a record that was not shown", merged(shown: [:]), .mergedOnServer),
-    Case(
-      "into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyInOrg),
+    Case("into a record that holds it already", merged(["A": "device"], shown: [:]), .alreadyInOrg),
     Case("a record that is hidden since", facts(.device, .update, .hidden), .notVisible),
     Case(
       "a record that cannot be read",
@@ -195,8 +186,7 @@ struct DecidedEditTests {
   @Test(arguments: fieldCases + wholeCases)
   func `a decision is valid for the values that were shown`(_ one: Case) {
     switch ThreeWayRule.step(one.facts) {
-    case .settle(let settlement):
-      #expect(settlement.verdict == one.verdict && one.action == nil)
+    case .settle(let settlement): #expect(settlement.verdict == one.verdict && one.action == nil)
     case .send(let action, let settlement, let date):
       #expect(settlement.verdict == one.verdict && action == one.action)
       #expect(date == (action == .create ? nil : Self.new))

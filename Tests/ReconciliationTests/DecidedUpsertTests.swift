@@ -6,7 +6,6 @@ import Testing
 /// for the record that was shown.
 struct DecidedUpsertTests {
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900
@@ -34,8 +33,7 @@ struct DecidedUpsertTests {
       })
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     return try #require(
-      try day.org.find(
-        "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin))
+      try day.org.find("Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: admin))
   }
 
   private func decide(_ decision: Decision) throws {
@@ -79,9 +77,8 @@ struct DecidedUpsertTests {
     #expect(day.verdicts(try await day.run()) == verdict)
     #expect(
       try day.record("Site_Visit__c", id)[field]
-        == [
-          "Name device": "Device", "Notes__c device": "seen",
-        ]["\(field) \(decision.kind)", default: "Office again"])
+        == ["Name device": "Device", "Notes__c device": "seen"][
+          "\(field) \(decision.kind)", default: "Office again"])
   }
 
   @Test(arguments: [Decision.device, .server])

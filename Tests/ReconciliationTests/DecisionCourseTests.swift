@@ -3,10 +3,8 @@ import Reports
 import System
 import Testing
 
-/// Decisions that meet later returns, late requests and other decisions.
 struct DecisionCourseTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
@@ -160,7 +158,6 @@ struct DecisionCourseTests {
     #expect(try await day.verdicts([], handback: 2) == "superseded 1")
     day.server.deliverHeld()
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    // It is reported until it is resolved.
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     try decide(day, 1, .server)

@@ -14,9 +14,7 @@ struct DecisionFileTests {
     do {
       _ = try read(text)
       return []
-    } catch let error as Problems {
-      return error.list.map { "\($0.line): \($0.message)" }
-    } catch {
+    } catch let error as Problems { return error.list.map { "\($0.line): \($0.message)" } } catch {
       return ["\(error)"]
     }
   }
@@ -133,9 +131,7 @@ struct DecisionFileTests {
     do {
       _ = try DecisionFile.requests(bytes, ConfigurationReader(file: "decisions"))
       Issue.record("it was read")
-    } catch {
-      #expect(error.list.map(\.fix) == ["save it as CSV in UTF-8, or write JSON"])
-    }
+    } catch { #expect(error.list.map(\.fix) == ["save it as CSV in UTF-8, or write JSON"]) }
   }
 
   @Test func `an apostrophe that belongs to a value survives a table`() throws {
@@ -178,8 +174,7 @@ struct DecisionFileTests {
           "7: the column value does not name a record",
         ])
     #expect(
-      problems("a,b\n1,2\n")
-        == [#"1: the table has no column "number" and no column "decision""#])
+      problems("a,b\n1,2\n") == [#"1: the table has no column "number" and no column "decision""#])
     #expect(problems("") == ["0: the file is empty"])
   }
 
@@ -257,9 +252,7 @@ struct DecisionFileTests {
       let decision = try request.decision(
         for: decidable(Self.fields), sendable: ["Phone", "Seats", "Open", "Name"], ReportMask())
       return JSONValue.object(decision.values).text
-    } catch {
-      return error.reason
-    }
+    } catch { return error.reason }
   }
 
   @Test func `typed values get their field's type, and sides are filled in`() {
@@ -297,8 +290,7 @@ struct DecisionFileTests {
   @Test func `cells reformatted by a spreadsheet are the same values`() {
     #expect(
       decision(
-        ["Phone": .device],
-        shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
+        ["Phone": .device], shown: ["Phone": .cell("2"), "Open": .cell("TRUE"), "Seats": .value(4)]
       ).hasPrefix("{"))
     // A text of digits is a text; only numbers are compared numerically.
     #expect(decision(["Phone": .device], shown: ["Phone": .cell("02")]).contains("has changed, or"))

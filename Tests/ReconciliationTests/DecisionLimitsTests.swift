@@ -5,7 +5,6 @@ import Testing
 /// were shown are sent.
 struct DecisionLimitsTests {
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.sendAs = .integration

@@ -3,7 +3,6 @@ import Ledger
 import Reports
 import Testing
 
-/// A decision resolves its own edit, for the values that were shown, and nothing else.
 struct DecisionReachTests {
   private typealias F = LedgerFixture
 

@@ -66,17 +66,14 @@ struct DecisionRuleTests {
     }
   }
 
-  /// The decisions that an advice suggests, by a part of its text.
   private static let suggestions: [(words: String, kinds: Set<Decision.Kind>)] = [
     ("and retry", [.retry]), ("retry after", [.retry]), ("send it", [.device]),
-    ("recreate", [.device]),
-    ("another value", [.set]), ("name the record", [.record]), ("leave it deleted", [.server]),
-    ("discard", [.discard, .server]), ("compare", [.device, .server]),
-    ("right device's edit", [.device]), ("each other edit", [.server, .discard]),
-    ("which one counts", [.record]),
+    ("recreate", [.device]), ("another value", [.set]), ("name the record", [.record]),
+    ("leave it deleted", [.server]), ("discard", [.discard, .server]),
+    ("compare", [.device, .server]), ("right device's edit", [.device]),
+    ("each other edit", [.server, .discard]), ("which one counts", [.record]),
   ]
 
-  /// The parts of an advice that suggest none of the possible decisions.
   private func refused(_ text: String, _ possible: Set<Decision.Kind>) -> [String] {
     let end = text.firstRange(of: ": attache decide")?.lowerBound ?? text.endIndex
     let words = text[..<end].lowercased()
@@ -115,9 +112,7 @@ struct DecisionRuleTests {
     let open = Verdict.allCases.filter { !$0.isSettled }.compactMap { verdict in
       verdict.traits.advice(Decision.Kind.allCases)?.lowercased()
     }
-    for (words, _) in Self.suggestions {
-      #expect(open.contains { $0.contains(words) }, "\(words)")
-    }
+    for (words, _) in Self.suggestions { #expect(open.contains { $0.contains(words) }, "\(words)") }
     #expect(refused("Send another value, or discard the edit: …", [.server]) == ["another value"])
   }
 
@@ -152,8 +147,7 @@ struct DecisionRuleTests {
         == "Send another value, retry after fixing the reported error, or discard the edit: "
         + "attache decide demo 7 followed by one of: --set FIELD=VALUE, --retry, --discard.")
     #expect(
-      step(8, (.delete, true))
-        == "Retry after fixing the reported error, or discard the edit: "
+      step(8, (.delete, true)) == "Retry after fixing the reported error, or discard the edit: "
         + "attache decide demo 8 followed by one of: --retry, --discard.")
     #expect(
       step(nil, (.update, true), (.delete, true))?.hasSuffix(

@@ -3,7 +3,6 @@ import Ledger
 import Salesforce
 import Testing
 
-/// Edits that the integration user sends for device users.
 @Suite struct DelegationTests {
   private func day() throws -> FieldDay {
     let day = try FieldDay()

@@ -2,7 +2,6 @@ import Ledger
 import Reconciliation
 import Testing
 
-/// The claims on a record that an edit conflicts with; those of its own past are not among them.
 struct DeviceConflictRuleTests {
   private static let before = "2026-01-01T00:00:00.000+0000"
   private static let after = "2026-01-01T00:00:01.000+0000"
@@ -15,8 +14,7 @@ struct DeviceConflictRuleTests {
 
   private func opponents(
     _ claims: RecordClaim..., policy: ReconcileOptions.DeviceConflicts = .manual,
-    date: String? = before,
-    issued: Int64? = nil
+    date: String? = before, issued: Int64? = nil
   ) -> [Int64] {
     DeviceConflictRule.opponents(
       of: claim(5), deviceDate: date, issued: issued, claims: claims, policy: policy)

@@ -1,10 +1,8 @@
 import JSON
 import Testing
 
-/// Which writes may be considered done, and which may not.
 struct DoubtRulesTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   /// Loses an update of Phone to 2 before it arrives, and lets another user change the record
@@ -73,8 +71,7 @@ struct DoubtRulesTests {
 
   @Test func `of two equal creates the one that did not arrive is sent`() async throws {
     try day.handBack([
-      day.account("local_1", ["Name": "Twin"]),
-      day.account("local_2", ["Name": "Twin"]),
+      day.account("local_1", ["Name": "Twin"]), day.account("local_2", ["Name": "Twin"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .interrupt(afterParts: 1, drops: true))
     #expect(day.verdicts(try await day.run()) == "created 2")

@@ -1,18 +1,15 @@
 import JSON
 import Testing
 
-/// Requests whose answers are lost, before and after the org processed them.
 struct DoubtTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   @Test(arguments: [true, false])
   func `a create whose answer is lost is done once`(_ afterCommit: Bool) async throws {
     try day.handBack([
       day.account("local_1", ["Name": "New", "Phone": "1"]),
-      day.account("local_2", ["Name": "Twin"]),
-      day.account("local_3", ["Name": "Twin"]),
+      day.account("local_2", ["Name": "Twin"]), day.account("local_3", ["Name": "Twin"]),
     ])
     day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: afterCommit))
     #expect(day.verdicts(try await day.run()) == "created 3")
@@ -124,9 +121,7 @@ struct DoubtTests {
   }
 
   @Test func `a row that spoils its whole request ends up alone`() async throws {
-    try day.handBack(
-      (0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) }
-    )
+    try day.handBack((0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) })
     // The first request of each half that has the invalid row is refused as a whole.
     for nth in [1, 2, 3, 4] {
       day.server.faults.add(

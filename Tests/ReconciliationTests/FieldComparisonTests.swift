@@ -4,7 +4,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// What a report shows of the sides of a record, and what an edit is compared with.
 struct FieldComparisonTests {
   private static let old = "2026-01-01T00:00:00.000+0000"
   private static let new = "2026-01-02T00:00:00.000+0000"
@@ -32,7 +31,6 @@ struct FieldComparisonTests {
     }
   }
 
-  /// Another user changed B, the device A.
   private static let both = ServerRecord.alive(date: new, fields: ["A": "a", "B": "office"])
   private static let device: JSONObject = ["A": "device", "B": "b"]
   private static let issued: JSONObject = ["A": "a", "B": "b"]
@@ -126,9 +124,8 @@ struct FieldComparisonTests {
       "Owner": ["Name": "x"], "Kids": ["x"], "_flag": true, "attributes": "x", "Z": "z",
     ]
     let comparison = FieldComparison(
-      device: edited,
-      base: MergeBase(modificationDate: nil, fields: Self.issued, isComplete: true), server: nil,
-      listed: ["A", "B"])
+      device: edited, base: MergeBase(modificationDate: nil, fields: Self.issued, isComplete: true),
+      server: nil, listed: ["A", "B"])
     #expect(comparison.outside.map(\.name) == ["Z"])
   }
 
@@ -283,7 +280,6 @@ struct FieldComparisonTests {
 
   // MARK: writes through another row of the device
 
-  /// A write that replaced `a` in A, starting from a state dated `dateBefore`.
   private func beside(dateBefore: String?, date: String) -> MergeBaseRule.OwnWrite {
     var own = MergeBaseRule.OwnWrite(date: date, fields: [:], left: ["A": "ours"])
     own.beside = [.init(dateBefore: dateBefore, date: date, replaced: ["A": "a"])]

@@ -33,10 +33,7 @@ final class FieldDay {
   var progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   private var returns = 0
   private var entries: Int64 = 0
-
   static let store = StoreKey(scope: .user, storeName: "default")
-
-  /// `integrationProfile` determines what the integration user can see.
   init(integrationProfile: String = "Integration") throws {
     org = try LocalOrg.Org(
       directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))
@@ -82,9 +79,7 @@ final class FieldDay {
     return rule
   }
 
-  /// Creates a record in the org that both technicians may edit.
-  @discardableResult
-  func make(_ object: String, _ fields: JSONObject) throws -> String {
+  @discardableResult func make(_ object: String, _ fields: JSONObject) throws -> String {
     let outcome = org.create(object, fields, as: admin)
     if let error = outcome.errors.first { throw error }
     let id = try #require(outcome.id)
@@ -93,7 +88,6 @@ final class FieldDay {
     return id
   }
 
-  /// Another user changes a record in the org.
   func change(_ object: String, _ id: String, _ fields: JSONObject) throws {
     if let error = org.update(object, id: id, fields, as: admin).errors.first { throw error }
   }
@@ -137,7 +131,6 @@ final class FieldDay {
     return (id, try edited(object.lowercased() + "s", object, id, changes))
   }
 
-  /// A dirty row of a record that the device created.
   func created(_ soup: String, _ object: String, _ local: String, _ fields: JSONObject) -> Edit {
     var element = fields
     element["Id"] = .string(local)
@@ -174,11 +167,10 @@ final class FieldDay {
   /// Returns edits; an app without marks names no installation.
   ///
   /// `carriedBy` is the run that redelivered open edits in the store.
-  @discardableResult
-  func handBack(
-    _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil,
-    install: String? = nil, handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil,
-    witnesses: [CleanRow] = [], isMarked: Bool = true, carriedBy run: String? = nil
+  @discardableResult func handBack(
+    _ edits: [Edit], user: OrgUser? = nil, snapshot: String? = nil, install: String? = nil,
+    handback: Int64? = nil, stamp: String? = nil, issued: Int64? = nil, witnesses: [CleanRow] = [],
+    isMarked: Bool = true, carriedBy run: String? = nil
   ) throws -> IngestResult {
     returns += 1
     let user = user ?? ada
@@ -186,8 +178,7 @@ final class FieldDay {
       sha256: "sha-\(returns)", sourceName: "return-\(returns).zip",
       stampID: stamp ?? "stamp-\(user.username)", snapshotID: snapshot ?? user.id, generation: 1,
       platform: "ios", install: isMarked ? install ?? "device of \(user.username)" : nil,
-      handback: handback,
-      arrived: Int64(returns), issued: issued,
+      handback: handback, arrived: Int64(returns), issued: issued,
       soupTotals: [
         SoupKey(store: Self.store, soup: "accounts"): 40,
         SoupKey(store: Self.store, soup: "contacts"): 40,
@@ -227,9 +218,7 @@ final class FieldDay {
       }, progress: progress)
   }
 
-  /// Starts and finishes a separate run.
-  @discardableResult
-  func run() async throws -> ReconcileSummary {
+  @discardableResult func run() async throws -> ReconcileSummary {
     let run = try state.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
     let summary = try await reconciler().run(run)
     try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
@@ -271,12 +260,10 @@ final class FieldDay {
     return try ledger.plannedEdits(run: run.id, presumed)
   }
 
-  /// The verdicts of the last run, as `verdict count`.
   func verdicts(_ summary: ReconcileSummary) -> String {
     summary.verdicts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
   }
 
-  /// The details of every outcome of the last run.
   func details() throws -> [OutcomeDetail] {
     let run = try #require(try state.runs(limit: 1).first)
     return try ReportModel(state: state, run: run.id, called: "demo").edits.all().map(\.detail)
@@ -288,15 +275,12 @@ final class FieldDay {
     server = try OrgServer(org: org)
   }
 
-  /// All writes so far, by method.
   var writes: [String] { server.log.writes.map { "\($0.method) \($0.kind)" } }
 }
 
 extension [PlannedOutcome] {
-  /// The number of edits by verdict.
   var counts: [Verdict: Int] { reduce(into: [:]) { $0[$1.verdict, default: 0] += 1 } }
 
-  /// The number of writes that would be sent, by kind.
   var writes: [SyncUpAction: Int] {
     reduce(into: [:]) { counts, edit in
       if let action = edit.action { counts[action, default: 0] += 1 }

@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// Concurrent requests: their number and their order.
 struct InFlightTests {
   /// Five users with two updates each.
   private func day(inFlight: Int) throws -> FieldDay {
@@ -311,9 +310,7 @@ struct InFlightTests {
       try day.make("Account", ["Name": .string("A\(number)"), "Phone": "1"])
     }
     var edits = try (0..<60).map { try day.edited(account: account($0), ["Phone": "2"]) }
-    edits += try (60..<63).map {
-      try day.edited(account: account($0), [:], deleted: true)
-    }
+    edits += try (60..<63).map { try day.edited(account: account($0), [:], deleted: true) }
     edits.append(day.account("local_p", ["Name": "Parent"]))
     edits.append(day.contact("local_c", ["LastName": "Kid", "AccountId": "local_p"]))
     try day.handBack(edits)
@@ -327,9 +324,7 @@ struct InFlightTests {
           let other = try Connection(path, busyMilliseconds: 0)
           try other.transaction {}
           other.close()
-        } catch {
-          held.withLock { $0 += 1 }
-        }
+        } catch { held.withLock { $0 += 1 } }
       })
     let other = try Connection(path, mode: .readOnly)
     var early = 0

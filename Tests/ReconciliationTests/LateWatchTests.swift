@@ -19,13 +19,10 @@ struct LateWatchTests {
     case server, device
     /// An operator discards the edit.
     case dropped
-    /// An operator names another record.
     case record
-    /// A later edit of the device replaces it.
     case replaced
     /// A later edit of the device was sent before it arrives.
     case followed
-    /// Its change is undone.
     case undone
     /// The device has discarded it.
     case takenBack
@@ -67,14 +64,12 @@ struct LateWatchTests {
   }
 
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900
     day.options.conditionalUpdates = false
     day.rules.append(
-      FieldDay.rule(
-        "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
+      FieldDay.rule("visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c"))
   }
 
   private func kind(_ verb: Verb) -> RequestKind {
@@ -86,7 +81,6 @@ struct LateWatchTests {
     }
   }
 
-  /// The lost edit, and its record, if the org has it.
   private func edit(_ verb: Verb) throws -> (edit: Edit, id: String?) {
     switch verb {
     case .create:
@@ -169,15 +163,13 @@ struct LateWatchTests {
       var later = try edit.changed(["Phone": "2", "Department": "Poetry", "Notes__c": "2"])
       if one.way == .replaced, let id { later = try self.edit(later, at: id) }
       try day.handBack([later], handback: 2)
-    case .undone:
-      try day.state.undo([1], of: try lastRun(), by: "grace")
+    case .undone: try day.state.undo([1], of: try lastRun(), by: "grace")
     case .takenBack: try day.handBack([], handback: 2)
     }
     if isMeanwhile { day.server.deliverHeld() }
     try await night()
   }
 
-  /// The last run that wrote.
   private func lastRun() throws -> String {
     try #require(
       try day.state.connection.text(
@@ -222,7 +214,6 @@ struct LateWatchTests {
     try await night()
     let opened = try open()
     #expect(!opened.isEmpty, "the run reports it")
-    // Neither another run nor a later return closes it.
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == opened)
@@ -240,7 +231,6 @@ struct LateWatchTests {
     #expect(try open() == [1])
     let isTwice = one.verb == .create && one.way != .dropped
     #expect(try verdict() == (isTwice ? "duplicate created" : "conflict"))
-    // A later return does not close it.
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == [1])
@@ -375,7 +365,7 @@ struct LateWatchTests {
   }
 
   @Test(arguments: [["Fax": "1"], ["Phone": "1"]] as [JSONObject])
-  func `an update may have arrived if its value came back, whoever wrote last`(
+  func `an update may have arrived if its value came back, even if another user wrote last`(
     _ change: JSONObject
   ) async throws {
     let (edit, id) = try edit(.update)
@@ -391,7 +381,7 @@ struct LateWatchTests {
     #expect(try day.record("Account", try #require(id))["Phone"]?.string == "1")
   }
 
-  @Test func `a value that stayed the same is no late request`() async throws {
+  @Test func `a value that stayed the same does not count as a late request`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     for fax in ["1", "2"] {
@@ -401,7 +391,7 @@ struct LateWatchTests {
     }
   }
 
-  @Test func `a value that another edit wrote is no late request`() async throws {
+  @Test func `a value that another edit wrote does not count as a late request`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
     try office(.update, id)
@@ -465,7 +455,6 @@ struct LateWatchTests {
     #expect(try day.record("Site_Visit__c", other)["Name"]?.string == "Device")
     if isChanged { try changeLater("Site_Visit__c", other, ["Name": "Office"]) }
     try await night()
-    try await expectOpen(
-      "duplicate created", "arrived late", "another user had created \(other)")
+    try await expectOpen("duplicate created", "arrived late", "another user had created \(other)")
   }
 }

@@ -6,14 +6,12 @@ import Testing
 /// devices may install over.
 struct LedgerEditsTests {
   private let fixture: F
-
   init() throws { fixture = try F() }
 
   private typealias F = LedgerFixture
   private static let snapshot = "005000000000001AAA"
   private static let others = "others"
 
-  /// An edit of one record in a row of another soup.
   private func other(_ entry: Int64, date: Int64) -> Edit {
     var edit = F.update(entry, date: date, name: "other")
     edit.row = F.row(entry, soup: Self.others)
@@ -43,14 +41,11 @@ struct LedgerEditsTests {
     let state = fixture.state
     _ = try state.record(
       return: returned("a"),
-      edits: [
-        F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new"),
-      ])
+      edits: [F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new")])
     #expect(try state.isAlone(edit(state, 1)))
     #expect(try state.isAlone(edit(state, 2)))
     var remade = try edit(state, 2)
     (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
-    // The deleted record that it replaced is edited too.
     #expect(try !state.isAlone(remade))
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])

@@ -2,15 +2,12 @@ import JSON
 import Ledger
 import TestSupport
 
-/// A ledger in its own directory, with shortcuts for recording returns.
 struct LedgerFixture {
   let directory = TemporaryDirectory("ledger")
   let state: LedgerDatabase
-
   static let store = StoreKey(scope: .user, storeName: "default")
   static let accountID = "001000000000001AAA"
   static let issuedDate = "2026-01-01T00:00:00.000+0000"
-
   init() throws { state = try LedgerDatabase(path: directory.file("state.sqlite")) }
 
   static func row(_ entry: Int64, soup: String = "accounts") -> RowKey {
@@ -27,9 +24,7 @@ struct LedgerFixture {
       soupTotals: totals)
   }
 
-  /// Records a return of `returned`'s kind.
-  @discardableResult
-  func record(
+  @discardableResult func record(
     _ sha: String, install: String? = nil, handback: Int64? = nil, stamp: String = "stamp-1",
     totals: [SoupKey: Int]? = nil, _ edits: [Edit], witnesses: [CleanRow] = []
   ) throws -> IngestResult {

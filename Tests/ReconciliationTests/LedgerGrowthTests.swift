@@ -2,7 +2,6 @@ import Ledger
 import Reports
 import Testing
 
-/// The cost of a return must not grow with other returns or earlier runs.
 struct LedgerGrowthTests {
   private static let edits = 20
 
@@ -21,7 +20,6 @@ struct LedgerGrowthTests {
     _ = try fixture.state.record(return: row, edits: edits)
   }
 
-  /// A run's queries about a snapshot.
   private func ask(_ fixture: LedgerFixture, user: Int, run: String) throws {
     let snapshot = "005000000000\(1000 + user)AAA"
     _ = try fixture.state.openEdits(run: run, snapshotID: snapshot)

@@ -6,10 +6,8 @@ import SQLite
 import System
 import Testing
 
-/// How a pipeline's sync up handles the org's answers.
 struct LedgerJournalTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   /// An account that Ada edits, and another user's change of it right before requests of a kind.

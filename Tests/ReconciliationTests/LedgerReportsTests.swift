@@ -9,7 +9,6 @@ struct LedgerReportsTests {
   private typealias F = LedgerFixture
   private let fixture: F
   private var state: LedgerDatabase { fixture.state }
-
   init() throws {
     fixture = try F()
     try fixture.record("a", install: "A", handback: 1, [F.update(1, date: 1, name: "x")])
@@ -131,7 +130,6 @@ struct LedgerReportsTests {
     try end(second)
     #expect(try model(second).findings.isEmpty)
     #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
-    // As in the report of the first run.
     #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
     let third = try begin()
     try state.settleEarlierFindings(.userSkipped, by: third)
@@ -170,7 +168,6 @@ struct LedgerReportsTests {
 
   // MARK: requests
 
-  /// One planned update of the edit.
   private func planned(_ run: String) throws -> OperationRow {
     let row = OperationRow(
       editID: 1, action: .update, sender: "ada@example.com", sobject: "Account",

@@ -23,7 +23,6 @@ struct LineageRuleTests {
     let known: [ReturnFacts]
     let expected: LineageRule.Choice
     var testDescription: String { name }
-
     init(
       _ name: String, _ candidate: ReturnFacts, after known: [ReturnFacts],
       _ expected: LineageRule.Choice
@@ -141,8 +140,7 @@ struct LineageRuleTests {
     facts(lineage, nil, nil, edits)
   }
 
-  @Test(arguments: cases)
-  func `a return is assigned to its lineage`(_ row: Case) {
+  @Test(arguments: cases) func `a return is assigned to its lineage`(_ row: Case) {
     #expect(LineageRule.choose(for: row.candidate, among: row.known) == row.expected)
   }
 }

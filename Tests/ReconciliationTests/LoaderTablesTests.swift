@@ -2,7 +2,6 @@ import JSON
 import Reports
 import Testing
 
-/// `success.csv` and `error.csv`, in the format that Data Loader writes and reads.
 struct LoaderTablesTests {
   private func table(
     _ file: String, _ day: FieldDay, _ mask: ReportMask = ReportMask()
@@ -17,8 +16,7 @@ struct LoaderTablesTests {
     let day = try FieldDay()
     try day.handBack([
       day.account(
-        "local_1",
-        ["Name": "Made", "Phone": "1", "Website": "https://not.listed.example.com"]),
+        "local_1", ["Name": "Made", "Phone": "1", "Website": "https://not.listed.example.com"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
       day.account("local_3", ["Phone": "2"]),
     ])

@@ -4,7 +4,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// The effect of an edit under `mergeFields`, depending on others' changes.
 struct MergeFieldsTests {
   private static let old = "2026-01-01T00:00:00.000+0000"
   private static let new = "2026-01-02T00:00:00.000Z"
@@ -26,7 +25,6 @@ struct MergeFieldsTests {
     let testDescription: String
     let facts: EditFacts
     let expected: String
-
     init(_ name: String, _ facts: EditFacts, _ expected: String) {
       (testDescription, self.facts, self.expected) = (name, facts, expected)
     }
@@ -52,8 +50,7 @@ struct MergeFieldsTests {
       "conflict"),
   ]
 
-  @Test(arguments: cases)
-  func `no other user's change is overwritten`(_ one: Case) {
+  @Test(arguments: cases) func `no other user's change is overwritten`(_ one: Case) {
     switch ThreeWayRule.step(one.facts) {
     case .settle(let settlement): #expect(settlement.verdict.rawValue == one.expected)
     case .send(let action, let settlement, let date):

@@ -1,12 +1,10 @@
 import Reports
 import Testing
 
-/// Edits that refer to a record that was merged into another one.
 struct MergedParentTests {
   private let day: FieldDay
   private let survivor: String
   private let gone: String
-
   init() throws {
     day = try FieldDay()
     survivor = try day.make("Account", ["Name": "Survivor"])

@@ -6,7 +6,6 @@ import Testing
 /// Without an integration user, each user's edits are looked up as that user, and a failure for one
 /// user does not end the run for others.
 struct OneUsersTroubleTests {
-  /// A day without an integration user.
   private func day() throws -> FieldDay {
     let day = try FieldDay()
     day.hasIntegration = false

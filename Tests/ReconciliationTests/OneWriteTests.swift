@@ -3,10 +3,8 @@ import Ledger
 import Reports
 import Testing
 
-/// An edit is written once, to the right record, as the right user.
 struct OneWriteTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private static let noID = ServerResponse.json(200, #"[{"success":true,"errors":[]}]"#)

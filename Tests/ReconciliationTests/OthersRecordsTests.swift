@@ -3,10 +3,8 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Scenarios in which an edit could reach the wrong record.
 struct OthersRecordsTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private func visits(_ mode: MergeMode = .overwrite) {

@@ -5,7 +5,6 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Deletions, and writes of the same device below the records that the org deletes with them.
 struct OwnCascadeTests {
   /// The device's write below the record that it deletes.
   enum Work: String, CaseIterable {
@@ -20,7 +19,6 @@ struct OwnCascadeTests {
   private let account: String
   private let other: String
   private let contact: String
-
   init() throws {
     day = try FieldDay()
     day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
@@ -30,8 +28,7 @@ struct OwnCascadeTests {
     account = try #require(day.org.create("Account", ["Name": "Mill"], as: day.ada).id)
     other = try day.make("Account", ["Name": "Other"])
     contact = try day.make(
-      "Contact",
-      ["LastName": "Child", "AccountId": .string(account), "External_Id__c": "C-1"])
+      "Contact", ["LastName": "Child", "AccountId": .string(account), "External_Id__c": "C-1"])
   }
 
   private func deletion() throws -> Edit { try day.edited(account: account, [:], deleted: true) }
@@ -130,9 +127,7 @@ struct OwnCascadeTests {
 
   // MARK: what the device does not delete with it
 
-  @Test(
-    arguments: Move.allCases,
-    [ReconcileOptions.DeviceConflicts.manual, .firstWins, .lastWins])
+  @Test(arguments: Move.allCases, [ReconcileOptions.DeviceConflicts.manual, .firstWins, .lastWins])
   func `a record that was moved below a device's deletion conflicts with it`(
     _ move: Move, _ policy: ReconcileOptions.DeviceConflicts
   ) async throws {

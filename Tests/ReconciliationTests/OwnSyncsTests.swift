@@ -3,7 +3,6 @@ import Ledger
 import MobileSync
 import Testing
 
-/// Writes of a device's own sync, which only the org's record shows.
 struct OwnSyncsTests {
   private func day(_ mode: MergeMode, merges: Bool = false) throws -> FieldDay {
     let day = try FieldDay("accounts", ["Name", "Phone", "Industry"], mode: mode)

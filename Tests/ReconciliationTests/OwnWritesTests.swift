@@ -160,7 +160,6 @@ struct OwnWritesTests {
     defer { ledger.close() }
     try ledger.run("UPDATE edit SET verdict = 'conflict', superseded_by = NULL WHERE id = 1")
     #expect(try !day.retries(1))
-    // The next run closes it.
     try await day.run()
     #expect(try day.state.editStates().map(\.verdict) == ["superseded", "updated"])
     #expect(try day.record("Account", id)["Phone"] == "3")
@@ -171,7 +170,6 @@ struct OwnWritesTests {
   private static let first = "2026-02-01T00:00:01.000+0000"
   private static let second = "2026-02-01T00:00:02.000+0000"
 
-  /// A completed write of an edit, with what is known about its result.
   private func write(
     _ state: LedgerDatabase, _ edit: Int64, _ name: String, date: String?, isOurs: Bool = true
   ) throws {

@@ -2,7 +2,6 @@ import JSON
 import Reconciliation
 import Testing
 
-/// What may be sent with another user's permissions.
 @Suite struct PermissionRuleTests {
   private static let contact = "0035g0000000001AAA"
   private static let account = "0015g0000000001AAA"
@@ -48,9 +47,8 @@ import Testing
   }
 
   @Test func `a record type is not a record that is issued`() {
-    let references = PermissionRule.references(
-      in: ["RecordTypeId": "0125g0000000001AAA"], of: nil
-    ) { _ in [] }
+    let references = PermissionRule.references(in: ["RecordTypeId": "0125g0000000001AAA"], of: nil)
+    { _ in [] }
     #expect(PermissionRule.restrictions(of: references) { _ in false } == [])
   }
 }

@@ -2,10 +2,8 @@ import Ledger
 import Reports
 import Testing
 
-/// The predictions of dry runs, each compared with the run after it.
 @Suite struct PresumedWritesTests {
   let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   /// Plans, then runs: the plan must match the result, and planning must write nothing.

@@ -2,10 +2,8 @@ import JSON
 import LocalOrg
 import Testing
 
-/// Records that disappear between a write and reading it back.
 struct ReadBackTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private static func made(_ org: LocalOrg.Org, _ admin: OrgUser) throws -> String {

@@ -4,7 +4,6 @@ import Testing
 
 struct ReconcilerTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   @Test func `an update, a create and a delete reach the org`() async throws {
@@ -82,8 +81,7 @@ struct ReconcilerTests {
     let dropped = day.account("local_9", ["Name": "gone"])
     try day.handBack([
       try day.edited(account: ids[0], [:]),
-      try day.edited(account: ids[1], ["Website": "https://example.com"]),
-      same,
+      try day.edited(account: ids[1], ["Website": "https://example.com"]), same,
       Edit(
         row: dropped.row, created: 1, lastModified: 2, element: dropped.element,
         operation: .dropped, sobject: "Account", localID: "local_9"),
@@ -206,8 +204,7 @@ struct ReconcilerTests {
     for id in [ids[0], ids[3]] { _ = day.org.delete("Account", id: id, as: day.admin) }
     try day.org.merge(ids[1], into: ids[4])
     #expect(
-      day.verdicts(try await day.run())
-        == "deleted on server 1, merged on server 1, not visible 2")
+      day.verdicts(try await day.run()) == "deleted on server 1, merged on server 1, not visible 2")
     #expect(try day.details().compactMap(\.otherID) == [ids[4]])
     #expect(day.writes.isEmpty)
   }

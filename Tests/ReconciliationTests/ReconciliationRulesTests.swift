@@ -1,10 +1,8 @@
 import Ledger
 import Testing
 
-/// Rules of reconciliation that a small mistake breaks without a visible failure.
 struct ReconciliationRulesTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   @Test func `an issued element with another date is not a base`() async throws {

@@ -8,7 +8,6 @@ struct RefusedCreatesTests {
   private let family: [Edit]
   private let day: FieldDay
   private let existing: String
-
   init() async throws {
     day = try FieldDay()
     existing = try day.make("Account", ["Name": "Acme Inc.", "Phone": "office"])
@@ -25,9 +24,7 @@ struct RefusedCreatesTests {
   }
 
   /// The row of the new account with other values, or flags.
-  private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws
-    -> Edit
-  {
+  private func later(_ fields: JSONObject, _ operation: EditOperation = .create) throws -> Edit {
     var edit = try family[0].changed(fields, later: 10)
     edit.operation = operation
     return edit

@@ -1,7 +1,6 @@
 import Ledger
 import Testing
 
-/// Edits that are returned again, unchanged or with the same values, and edits that arrive late.
 struct RepeatedEditsTests {
   private func sent(_ day: FieldDay) async throws -> (String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])

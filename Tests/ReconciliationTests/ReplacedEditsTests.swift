@@ -2,7 +2,6 @@ import Ledger
 import MobileSync
 import Testing
 
-/// What replaces an edit, with and without return counters; and rows of several soups.
 struct ReplacedEditsTests {
   /// An edit whose requests got no answer and never arrived; it stays unconfirmed until the next
   /// run.
@@ -33,7 +32,6 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
 
-  /// An edit in conflict, from an app that does not count its returns.
   private func conflict(_ day: FieldDay) async throws -> (id: String, Edit) {
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])

@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// The chart of runs in a report, and its commands on a narrow page.
 @Suite(.serialized) struct ReportChartTests {
   let directory = TemporaryDirectory("chart")
 

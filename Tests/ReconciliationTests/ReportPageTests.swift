@@ -5,12 +5,10 @@ import System
 import TestSupport
 import Testing
 
-/// The page in Chromium, as a reader uses it.
 @Suite(.serialized, .enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))
 struct ReportPageTests {
   let directory = TemporaryDirectory("page")
 
-  /// The page of a scenario with every kind of entry, and its model.
   private func page() async throws -> (path: String, model: ReportModel) {
     let day = try await ReportTests.day()
     try day.state.noteInstance("https://example.my.salesforce.com")
@@ -19,7 +17,6 @@ struct ReportPageTests {
     return (try write(model), model)
   }
 
-  /// The model with other edits.
   private func model(
     _ model: ReportModel, edits: [ReportEdit], stillOpen: [ReportEdit] = []
   ) -> ReportModel {
@@ -29,7 +26,6 @@ struct ReportPageTests {
     return model
   }
 
-  /// Whether this machine has an idle core.
   private static var isIdle: Bool {
     let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
     let load = text.split(separator: " ").first.flatMap { Double($0) } ?? .infinity
@@ -158,8 +154,7 @@ struct ReportPageTests {
     let link = try await browser.run("document.querySelector('#list .where a').href").string ?? ""
     #expect(link.hasPrefix("https://example.my.salesforce.com/001"))
     #expect(
-      try await browser.text("#list .decide code").hasPrefix(
-        "attache decide \(model.called) "))
+      try await browser.text("#list .decide code").hasPrefix("attache decide \(model.called) "))
     try await browser.click("#list .decide button")
     #expect(try await browser.text("#list .decide button") == "Copied")
     #expect(try await browser.errors() == [])
@@ -268,7 +263,6 @@ struct ReportPageTests {
   /// A line without the characters that printers and screens set differently.
   private static func letters(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 
-  /// The lines with text of each page.
   private static func lines(ofPDF path: String) throws -> [[String]] {
     let program = Process()
     program.executableURL = URL(fileURLWithPath: try #require(pdftotext))
@@ -311,24 +305,20 @@ extension ReportTotals {
     add(
       Count(
         edits: 1, verdict: edit.verdict, subject: edit.verdict.isSettled ? nil : edit.subject,
-        username: edit.username,
-        soup: SoupKey(store: edit.store, soup: edit.soup), sobject: edit.sobject,
-        source: edit.source, arrivedAt: edit.arrivedAt,
+        username: edit.username, soup: SoupKey(store: edit.store, soup: edit.soup),
+        sobject: edit.sobject, source: edit.source, arrivedAt: edit.arrivedAt,
         edited: edit.editedAt > 0 ? edit.editedAt...edit.editedAt : nil,
         editsWithTime: edit.editedAt > 0 ? 1 : 0, decision: edit.detail.decision))
   }
 }
 
 extension ReportEdits {
-  /// Edits that are not in a ledger.
   init(_ edits: [ReportEdit]) {
     var totals = ReportTotals()
     for edit in edits { totals.add(edit) }
     let known = Dictionary(uniqueKeysWithValues: edits.map { ($0.number, $0) })
     self.init(
       rows: edits.map { Row(number: $0.number, run: 1, verdict: $0.verdict) }, totals: totals
-    ) { rows, _, body in
-      for row in rows { if let edit = known[row.number] { try body(edit) } }
-    }
+    ) { rows, _, body in for row in rows { if let edit = known[row.number] { try body(edit) } } }
   }
 }

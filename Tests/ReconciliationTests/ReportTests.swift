@@ -35,19 +35,15 @@ struct ReportTests {
     String(decoding: try format.bytes(file ?? format.files[0], model, options), as: UTF8.self)
   }
 
-  /// The unchanged files of a format.
   private static func files(
     _ format: any ReportFormat.Type, _ model: ReportModel, _ options: ReportMask = .init()
-  ) throws -> [String] {
-    try format.files.map { try text(format, model, options, file: $0) }
-  }
+  ) throws -> [String] { try format.files.map { try text(format, model, options, file: $0) } }
 
   private static func model(_ day: FieldDay) throws -> ReportModel {
     let run = try #require(try day.state.runs(limit: 1).first)
     return try ReportModel(state: day.state, run: run.id, called: "demo")
   }
 
-  /// `report.json` of the last run, entered in the ledger as shown.
   private static func reported(_ day: FieldDay) throws -> JSONValue {
     let run = try #require(try day.state.runs(limit: 1).first)
     try day.state.beginReport(run: run.id)
@@ -228,8 +224,7 @@ struct ReportTests {
     #expect(table.contains(",Account,Customer,\(id),Acme <b>Bold</b>,"))
     #expect(
       model.names.label("Service_Visit__c") == "Service Visit"
-        && model.names.label("WorkOrder") == "Work Order"
-    )
+        && model.names.label("WorkOrder") == "Work Order")
   }
 
   @Test func `the user who changed a record is named once a run has the name`() async throws {
@@ -255,8 +250,7 @@ struct ReportTests {
     try day.state.note(
       .changesHeld, "x",
       [
-        "username": "ada@example.com",
-        "reason": "more changes than reconcile.maxChanges allows",
+        "username": "ada@example.com", "reason": "more changes than reconcile.maxChanges allows",
         "fix": "this sends them: attache reconcile demo --confirm 0123456789abcdef",
       ], run: run.id)
     let page = try Self.text(HTMLReport.self, try Self.model(day))

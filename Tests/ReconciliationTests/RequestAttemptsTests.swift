@@ -2,7 +2,6 @@ import Reports
 import System
 import Testing
 
-/// Rows that another process locks, and requests that the org refuses as a whole.
 struct RequestAttemptsTests {
   private func day(_ count: Int) throws -> FieldDay {
     let day = try FieldDay()

@@ -3,10 +3,8 @@ import LocalOrg
 import TestSupport
 import Testing
 
-/// The number of requests that a run makes.
 struct RequestCountTests {
   private let day: FieldDay
-
   init() throws { day = try FieldDay() }
 
   private func user(_ name: String) throws -> OrgUser {
@@ -26,9 +24,7 @@ struct RequestCountTests {
       let ids = try day.org.transaction {
         try (0..<count).map { number in
           try #require(
-            day.org.create(
-              "Account", ["Name": .string("a\(number)"), "Phone": "1"], as: user
-            ).id)
+            day.org.create("Account", ["Name": .string("a\(number)"), "Phone": "1"], as: user).id)
         }
       }
       let edits = try ids.map { try day.edited(account: $0, ["Phone": "2"]) }

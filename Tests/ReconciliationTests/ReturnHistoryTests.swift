@@ -2,9 +2,7 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Random histories of devices, returned in any order, checked against general rules.
 struct ReturnHistoryTests {
-  /// What an app records about itself.
   enum App: CaseIterable { case counts, names, silent }
 
   struct Handback {

@@ -3,7 +3,6 @@ import Testing
 
 struct ReturnTests {
   private let fixture: F
-
   init() throws { fixture = try F() }
 
   private typealias F = LedgerFixture
@@ -44,9 +43,7 @@ struct ReturnTests {
       witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
     let late = try fixture.record(
       "a", install: "A", handback: 1,
-      [
-        F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y"),
-      ])
+      [F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 6, name: "y")])
     #expect(late.superseded == 2)
     #expect(try fixture.verdicts() == ["open -", "closed superseded", "closed superseded"])
   }
@@ -57,9 +54,7 @@ struct ReturnTests {
       witnesses: [CleanRow(row: F.row(2), created: 10, lastModified: 8)])
     let restored = try fixture.record(
       "a", install: "A", handback: 2,
-      [
-        F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 12, name: "y"),
-      ])
+      [F.update(1, date: 5, name: "x"), F.update(2, id: "001000000000002AAA", date: 12, name: "y")])
     #expect(restored.superseded == 0)
     #expect(restored.new == 2)
     #expect(try fixture.verdicts() == ["open -", "open -", "open -"])

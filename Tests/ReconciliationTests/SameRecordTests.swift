@@ -3,9 +3,7 @@ import Ledger
 import MobileSync
 import Testing
 
-/// Edits of one record in one run, one of which identifies it by ID and the other by external ID.
 struct SameRecordTests {
-  /// The devices of the edits.
   enum Devices: String, CaseIterable { case one, twoOfOneUser, twoUsers }
 
   struct Case: CustomTestStringConvertible {
@@ -28,7 +26,6 @@ struct SameRecordTests {
 
   private let day: FieldDay
   private let id: String
-
   init() throws {
     day = try FieldDay()
     let made = day.org.create(

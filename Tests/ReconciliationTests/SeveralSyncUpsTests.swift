@@ -8,7 +8,6 @@ import Testing
 @Suite struct SeveralSyncUpsTests {
   private let day: FieldDay
   private let id: String
-
   init() throws {
     day = try FieldDay()
     let fields: JSONObject = ["Name": "One", "Phone": "1", "Fax": "1", "Website": "a.example"]
@@ -116,7 +115,6 @@ import Testing
   }
 }
 
-/// Fields that are never sent are reported, whatever the record's outcome is.
 @Suite struct UnsentFieldsTests {
   @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
   func `edits not in a recreated record are reported`(mode: MergeMode) async throws {

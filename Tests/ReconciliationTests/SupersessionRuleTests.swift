@@ -1,7 +1,6 @@
 import Ledger
 import Testing
 
-/// How an edit relates to the earlier edits of its record.
 struct SupersessionRuleTests {
   private static func sighting(
     _ handback: Int64?, _ date: Int64, _ content: String, lineage: Int64 = 1
@@ -22,9 +21,8 @@ struct SupersessionRuleTests {
       versions: [
         KnownEdit(
           editID: 7,
-          sightings: [
-            Self.sighting(known.handback, known.date, known.content, lineage: lineage)
-          ], value: known.content, standing: standing)
+          sightings: [Self.sighting(known.handback, known.date, known.content, lineage: lineage)],
+          value: known.content, standing: standing)
       ])
   }
 

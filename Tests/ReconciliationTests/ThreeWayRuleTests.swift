@@ -150,7 +150,6 @@ struct ThreeWayRuleTests {
 
   private static let moved = ServerRecord.alive(date: new, fields: ["A": "server", "B": "b"])
   private static let unreadable = ServerRecord.unknown(code: "INVALID_FIELD", message: "no")
-
   private static let untouched: JSONObject = ["A": "a", "B": "b"]
 
   static let cases: [Case] = [
@@ -168,8 +167,7 @@ struct ThreeWayRuleTests {
     Case(
       name: "a field that the sender may not read is unknown",
       facts: facts(
-        .update, device: ["A": .null, "B": "b"],
-        server: .alive(date: old, fields: ["B": "b"])),
+        .update, device: ["A": .null, "B": "b"], server: .alive(date: old, fields: ["B": "b"])),
       expected: "send update if unmodified since \(old), updated"),
     Case(
       name: "decomposed letters are an edit of composed ones",
@@ -206,8 +204,7 @@ struct ThreeWayRuleTests {
       name: "a write by another user after ours conflicts",
       facts: facts(
         .update, server: .alive(date: "2026-01-03T00:00:00.000Z", fields: ["A": "they"]),
-        own: .init(date: new, fields: ["A": "server"])),
-      expected: "conflict"),
+        own: .init(date: new, fields: ["A": "server"])), expected: "conflict"),
     Case(
       name: "so is what a device that synchronised on its own holds",
       facts: facts(.update, .overwrite, device: untouched, server: .deleted, date: new),
@@ -226,8 +223,7 @@ struct ThreeWayRuleTests {
       expected: "send create, created"),
   ]
 
-  @Test(arguments: cases)
-  func `an edit's step follows from its facts`(_ row: Case) {
+  @Test(arguments: cases) func `an edit's step follows from its facts`(_ row: Case) {
     #expect(Self.text(ThreeWayRule.step(row.facts)) == row.expected)
   }
 

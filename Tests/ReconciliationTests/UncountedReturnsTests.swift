@@ -1,14 +1,11 @@
 import Reconciliation
 import Testing
 
-/// Apps that do not count their returns, so that the order of two returns is unknown.
 struct UncountedReturnsTests {
   @Test(arguments: [ReconcileOptions.DeviceConflicts.manual, .firstWins])
   func `an older date that arrives later is a device conflict`(
     _ across: ReconcileOptions.DeviceConflicts
-  )
-    async throws
-  {
+  ) async throws {
     let day = try FieldDay()
     day.options.deviceConflicts = across
     let (id, older) = try day.made(

@@ -3,9 +3,7 @@ import Ledger
 import LocalOrg
 import Testing
 
-/// New records that are undone, and the references to them.
 struct UndoReferencesTests {
-  /// Decides to undo all changes of the last run.
   private func undoLast(_ day: FieldDay) throws {
     let run = try #require(try day.state.runs(limit: 1).first?.id)
     try day.state.undo(try day.state.editsWritten(by: run), of: run, by: "grace")
@@ -22,9 +20,7 @@ struct UndoReferencesTests {
     }
     for (number, user) in users.enumerated() {
       try day.handBack(
-        [
-          day.contact("local_\(number)", ["LastName": .string("New \(number)")])
-        ], user: user)
+        [day.contact("local_\(number)", ["LastName": .string("New \(number)")])], user: user)
     }
     #expect(day.verdicts(try await day.run()) == "created 20")
     try undoLast(day)
@@ -64,13 +60,10 @@ struct UndoReferencesTests {
   private func circle(_ makers: [OrgUser], of day: FieldDay) async throws {
     for (number, user) in makers.enumerated() {
       try day.handBack(
-        [
-          day.account("local_\(number)", ["Name": .string("Ring \(number)")])
-        ], user: user)
+        [day.account("local_\(number)", ["Name": .string("Ring \(number)")])], user: user)
     }
     let admin = day.admin
     let owners = makers.map(\.username)
-    // One read at a time.
     day.options.inFlight = 1
     // Before the run's changes are read back.
     day.server.faults.add(

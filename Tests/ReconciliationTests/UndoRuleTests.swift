@@ -4,7 +4,6 @@ import Reconciliation
 import System
 import Testing
 
-/// How an edit's change is undone: the rule as a table.
 struct UndoRuleTests {
   private static let left = "2026-01-01T00:00:00.000+0000"
   private static let later = "2026-01-01T00:00:01.000+0000"
@@ -98,8 +97,7 @@ struct UndoRuleTests {
   ) -> UndoRule.Step {
     let change = EditChange(
       edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
-    var facts = UndoRule.Facts(
-      change: change, server: .deleted, instance: "https://org.example")
+    var facts = UndoRule.Facts(change: change, server: .deleted, instance: "https://org.example")
     facts.bin = bin
     facts.isUndeletable = isUndeletable
     facts.deletion = until.flatMap { Dates.milliseconds(iso8601: $0) }.map {

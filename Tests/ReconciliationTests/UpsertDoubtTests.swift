@@ -4,7 +4,6 @@ import LocalOrg
 import MobileSync
 import Testing
 
-/// Creates sent by an external ID that others use, too.
 struct UpsertDoubtTests {
   /// An upsert, what happened to its first request, and another user's change before it is looked
   /// up.
@@ -24,17 +23,15 @@ struct UpsertDoubtTests {
     var stood: Bool
     var answer: Answer
     var office: Office
-
     var testDescription: String { "\(mode) \(stood ? "stood" : "new") \(answer) \(office)" }
 
     static let all = [MergeMode.leaveIfChanged, .overwrite].flatMap { mode in
       [
         (true, Answer.given, Office.nothing), (false, .given, .nothing),
         (false, .arrived, .nothing), (false, .arrived, .changes), (false, .arrived, .deletes),
-        (true, .arrived, .nothing), (true, .arrived, .changes),
-        (false, .lost, .nothing), (true, .lost, .nothing), (true, .lost, .deletes),
-        (false, .lost, .makes), (false, .lost, .makesSame),
-        (true, .given, .changesLast), (true, .lost, .changesLast),
+        (true, .arrived, .nothing), (true, .arrived, .changes), (false, .lost, .nothing),
+        (true, .lost, .nothing), (true, .lost, .deletes), (false, .lost, .makes),
+        (false, .lost, .makesSame), (true, .given, .changesLast), (true, .lost, .changesLast),
       ].map { Row(mode: mode, stood: $0.0, answer: $0.1, office: $0.2) }
     }
 
@@ -70,7 +67,6 @@ struct UpsertDoubtTests {
     /// read, which a collection cannot have.
     var kind: RequestKind { stood && mode == .leaveIfChanged ? .composite : .collectionUpsert }
 
-    /// The edit's message.
     var message: String? {
       switch (answer, office) {
       case (.arrived, .changes) where stood: mode == .overwrite ? nil : "no answer came back"
@@ -83,7 +79,6 @@ struct UpsertDoubtTests {
   }
 
   private let day: FieldDay
-
   init() throws {
     day = try FieldDay()
     day.options.unansweredWaitSeconds = 900

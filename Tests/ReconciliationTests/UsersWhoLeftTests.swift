@@ -1,7 +1,6 @@
 import Ledger
 import Testing
 
-/// A technician has left; the technician's open edits can still be resolved.
 struct UsersWhoLeftTests {
   private func decide(_ day: FieldDay, _ decision: Decision) throws {
     try day.state.decide([EditDecision(1, decision)], by: "an operator")

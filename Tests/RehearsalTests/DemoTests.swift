@@ -7,7 +7,6 @@ import System
 import TestSupport
 import Testing
 
-/// The story of the README, in a separate directory.
 @Suite struct DemoTests {
   @Test func `the demo's verdicts are as played`() async throws {
     let directory = TemporaryDirectory("demo")
@@ -35,8 +34,7 @@ import Testing
     #expect(
       played.map { $0.drop { $0 == " " }.dropLast(" (as expected)".count) } == [
         "3 created", "1 updated", "1 deleted", "1 already in org", "1 not in field list",
-        "1 conflict",
-        "2 device conflict", "1 deleted on server", "1 not visible", "1 failed",
+        "1 conflict", "2 device conflict", "1 deleted on server", "1 not visible", "1 failed",
       ])
     #expect(!told.contains { $0.contains("(expected ") })
     let stages = events.withLock { $0 }.compactMap {
@@ -150,9 +148,8 @@ import Testing
       let text = lines.joined(separator: "\n")
       #expect(text.contains("edit \(number) came back in "), "\(text)")
       #expect(
-        lines.contains {
-          $0.contains("edit \(number) has the verdict ") && $0.contains(" in run ")
-        })
+        lines.contains { $0.contains("edit \(number) has the verdict ") && $0.contains(" in run ") }
+      )
       let kinds = story.events.map(\.kind)
       expectOrder(story.events, text)
       for kind in kinds {
@@ -173,9 +170,7 @@ import Testing
     for (kind, least) in [
       ("edited", 13), ("returned", 13), ("settled", 13), ("decided", 6), ("issued", 10),
       ("written", 8), ("carried", 5),
-    ] {
-      #expect(told[kind, default: 0] >= least, "\(kind): \(told)")
-    }
+    ] { #expect(told[kind, default: 0] >= least, "\(kind): \(told)") }
   }
 
   /// Causes stand before their effects, whatever the clocks of devices and of this machine say.
@@ -234,7 +229,6 @@ private struct Pasted: CustomStringConvertible {
   let command: String
   let status: Int32
   let text: String
-
   var verb: String { command.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
   var description: String { "\(command): \(status) \(text)" }
   var works: Bool { [0, 3].contains(status) && !text.contains("  fix  ") }
@@ -262,8 +256,6 @@ private struct Pasted: CustomStringConvertible {
         "/bin/bash", ["-c", script], environment: environment, deadlineSeconds: 60)
       status = result.status
       text = String(decoding: result.output + result.error, as: UTF8.self)
-    } catch {
-      (status, text) = (-1, "\(error)")
-    }
+    } catch { (status, text) = (-1, "\(error)") }
   }
 }

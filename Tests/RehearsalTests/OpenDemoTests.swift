@@ -2,7 +2,6 @@ import System
 import TestSupport
 import Testing
 
-/// The demo that leaves the org running and three edits open.
 @Suite struct OpenDemoTests {
   @Test func `every printed command works as pasted, and resolves its edits`() async throws {
     let directory = TemporaryDirectory("open-demo")
@@ -37,7 +36,6 @@ import Testing
     }
   }
 
-  /// Pastes a line into a shell of another directory.
   private func paste(_ line: String, _ program: String) throws -> (status: Int32, text: String) {
     var environment = ["PROGRAM": program]
     for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {

@@ -101,7 +101,6 @@ import Testing
     }
   }
 
-  /// Creates a file with one table.
   private static func heapFile(in directory: TemporaryDirectory) throws -> String {
     let path = directory.file("heap.db")
     let made = try Connection(path, mode: .create)
@@ -132,13 +131,10 @@ import Testing
               trouble.withLock { $0.append("no answer") }
             }
             other.close()
-          } catch {
-            trouble.withLock { $0.append("\(error)") }
-          }
+          } catch { trouble.withLock { $0.append("\(error)") } }
         }
       }
       for other in others { other.start() }
-      // Meanwhile the first one is rejected again and again.
       while !others.allSatisfy(\.isFinished) {
         #expect(throws: SQLiteError.self) { try greedy.all(large) }
       }
@@ -167,8 +163,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true])
-  func `an image is read like its file`(_ hasLog: Bool) throws {
+  @Test(arguments: [false, true]) func `an image is read like its file`(_ hasLog: Bool) throws {
     let path = directory.file("image.db")
     let made = try Connection(path, mode: .create)
     if hasLog { #expect(try made.text("PRAGMA journal_mode = WAL") == "wal") }
@@ -197,7 +192,6 @@ import Testing
       let words = try Connection.hostile(path).quickCheck()
       #expect(!words.isEmpty)
       #expect(try Connection.hostile(path, image: image).quickCheck() == words)
-      // A truncated one.
       for count in [4096 * 3, 4096 + 100, 100] {
         let part = UnsafeMutableRawBufferPointer(rebasing: image[..<count])
         try Data(part).write(to: URL(filePath: path))

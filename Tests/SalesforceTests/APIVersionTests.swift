@@ -1,7 +1,6 @@
 import Salesforce
 import Testing
 
-/// The choice of the API version for an org.
 @Suite struct APIVersionTests {
   static let all = (20...70).map { "\($0).0" }
 
@@ -10,9 +9,7 @@ import Testing
   ) -> String {
     do {
       return try APIVersion.choose(asked: asked, from: versions, for: features).description
-    } catch {
-      return "\(error.kind): \(error.message)"
-    }
+    } catch { return "\(error.kind): \(error.message)" }
   }
 
   @Test func `the newest common version is used unless one is specified`() {

@@ -1,7 +1,6 @@
 import Salesforce
 import Testing
 
-/// Searches, recent items, layouts and descriptions, whose responses are returned unchanged.
 @Suite struct AnswerResourceTests {
   private func answering(_ status: Int, _ body: String) throws -> ScriptedOrg {
     try ScriptedOrg { $0.path.hasPrefix("/services/data/") ? .json(status, body) : nil }
@@ -75,9 +74,8 @@ import Testing
   }
 
   @Test func `an org without such a layout returns not found`() async throws {
-    let session = try await answering(
-      404, #"[{"errorCode":"NOT_FOUND","message":"no layout"}]"#
-    ).session()
+    let session = try await answering(404, #"[{"errorCode":"NOT_FOUND","message":"no layout"}]"#)
+      .session()
     let error = await #expect(throws: OrgError.self) { try await session.layout("Account") }
     #expect(error?.kind == .notFound)
   }

@@ -2,7 +2,6 @@ import JSON
 import Salesforce
 import Testing
 
-/// The conversion of a query job's CSV.
 @Suite struct BulkRecordsTests {
   private static let fields: [(String, String)] = [
     ("Id", "id"), ("Name", "string"), ("Notes__c", "textarea"), ("Count__c", "double"),
@@ -51,19 +50,15 @@ import Testing
       rows == [
         [
           "attributes": [
-            "type": "Thing__c",
-            "url": "/services/data/v66.0/sobjects/Thing__c/a01xx0000000001AAA",
-          ],
-          "Id": "a01xx0000000001AAA", "Name": "Ärger, \"quoted\"",
+            "type": "Thing__c", "url": "/services/data/v66.0/sobjects/Thing__c/a01xx0000000001AAA",
+          ], "Id": "a01xx0000000001AAA", "Name": "Ärger, \"quoted\"",
           "Notes__c": "line 1\nline 2\\", "Count__c": .number("1.39E8"), "Is_Open__c": true,
           "LastModifiedDate": "2024-01-31T12:34:56.000+0000", "Day__c": "2024-01-31",
         ],
         [
           "attributes": [
-            "type": "Thing__c",
-            "url": "/services/data/v66.0/sobjects/Thing__c/a01xx0000000002AAA",
-          ],
-          "Id": "a01xx0000000002AAA", "Name": .null, "Notes__c": .null, "Count__c": .null,
+            "type": "Thing__c", "url": "/services/data/v66.0/sobjects/Thing__c/a01xx0000000002AAA",
+          ], "Id": "a01xx0000000002AAA", "Name": .null, "Notes__c": .null, "Count__c": .null,
           "Is_Open__c": false, "LastModifiedDate": .null, "Day__c": .null,
         ],
       ])

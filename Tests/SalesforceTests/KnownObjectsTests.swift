@@ -3,7 +3,6 @@ import JSON
 import Salesforce
 import Testing
 
-/// The requests of a session that caches object descriptions, and its use of the responses.
 @Suite struct KnownObjectsTests {
   private static func describe(_ name: String, _ fields: [String]) -> JSONValue {
     [

@@ -16,8 +16,7 @@ import Testing
   @Test func `a JWT names its user and is signed with the app's key`() async throws {
     let key = try PrivateKey.generateRSA()
     let certificate = try Certificate(
-      pem: key.selfSignedCertificate(
-        commonName: "app", days: 1, dnsNames: [], ipAddresses: []))
+      pem: key.selfSignedCertificate(commonName: "app", days: 1, dnsNames: [], ipAddresses: []))
     let scripted = try ScriptedOrg()
     let org = try scripted.org(.jwt(clientID: "the-app", key: text(key.pem)))
     let session = try await org.session(username: "Ada@example.com")
@@ -96,8 +95,7 @@ import Testing
         }
         guard number == 1 else { return nil }
         return .json(400, #"{"error":"invalid_grant","error_description":"audience is invalid"}"#)
-      },
-      { _ in nil })
+      }, { _ in nil })
     let key = try PrivateKey.generateRSA()
     let org = try scripted.org(
       .jwt(clientID: "app", key: text(key.pem), audience: "https://wrong.example.com"))
@@ -159,9 +157,8 @@ import Testing
     try script.write(toFile: directory.file("sf"), atomically: true, encoding: .utf8)
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o755], ofItemAtPath: directory.file("sf"))
-    let grant = try await SalesforceCLI(
-      alias: "mine", searchPath: "/nonexistent:\(directory.path)"
-    ).grant()
+    let grant = try await SalesforceCLI(alias: "mine", searchPath: "/nonexistent:\(directory.path)")
+      .grant()
     #expect(grant.token == "00D!abc")
     #expect(grant.instanceURL == "https://x.example.com")
     let error = await #expect(throws: OrgError.self) {

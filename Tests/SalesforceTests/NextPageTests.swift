@@ -2,7 +2,6 @@ import HTTP
 import Salesforce
 import Testing
 
-/// The address and the token of the request for the next page.
 @Suite struct NextPageTests {
   @Test(arguments: [
     "http://HOST/services/data/v66.0/query/01g-3", "//HOST/services/data/v66.0/query/01g-3",
@@ -44,9 +43,7 @@ import Testing
       let isOld = request.headers["Authorization"] == "Bearer token-1"
       if request.path.hasSuffix("-3") {
         defer { continuation.finish() }
-        if isOld {
-          return .json(401, #"[{"errorCode":"INVALID_SESSION_ID","message":"expired"}]"#)
-        }
+        if isOld { return .json(401, #"[{"errorCode":"INVALID_SESSION_ID","message":"expired"}]"#) }
         return .json(200, #"{"totalSize":2,"done":true,"records":[{"Id":"2"}]}"#)
       }
       if request.path.hasSuffix("/limits") {

@@ -3,13 +3,10 @@ import Salesforce
 import System
 import Testing
 
-/// A connection's knowledge of the org's clock.
 @Suite struct OrgClockTests {
   private static let earlier = "Wed, 25 Nov 2026 10:00:00 GMT"
   private static let later = "Wed, 25 Nov 2026 10:00:01 GMT"
-
   private let connection: OrgConnection
-
   init() throws {
     connection = OrgConnection(
       client: try HTTPClient(HTTPClient.Configuration()), policy: RetryPolicy(), pause: .none,

@@ -60,8 +60,7 @@ private let ids = (0..<20).map { "\($0)" }
     #expect(scripted.tokenRequests.count == 2)
   }
 
-  @Test(arguments: 0..<7)
-  func `a truncated page is read again`(number: Int) async throws {
+  @Test(arguments: 0..<7) func `a truncated page is read again`(number: Int) async throws {
     let broken = Kept(0)
     let scripted = try ScriptedOrg { request in
       guard let offset = offset(request) else { return nil }
@@ -107,8 +106,7 @@ private let ids = (0..<20).map { "\($0)" }
   }
 
   static let bad: [(String, String)] = [
-    ("no done", #"{"totalSize":1,"records":[{}]}"#),
-    ("no total", #"{"done":true,"records":[{}]}"#),
+    ("no done", #"{"totalSize":1,"records":[{}]}"#), ("no total", #"{"done":true,"records":[{}]}"#),
     ("no records", #"{"totalSize":"x","done":true}"#),
     ("no next", #"{"totalSize":9,"done":false,"records":[{}]}"#),
     (
@@ -126,14 +124,12 @@ private let ids = (0..<20).map { "\($0)" }
     ("too few", #"{"totalSize":9,"done":true,"records":[{}]}"#),
     ("too many", #"{"totalSize":0,"done":true,"records":[{}]}"#),
     ("an array", #"[{"totalSize":0,"done":true,"records":[]}]"#),
-    ("cut", #"{"totalSize":1,"done":true,"records":[{}]"#),
-    ("nothing", ""),
+    ("cut", #"{"totalSize":1,"done":true,"records":[{}]"#), ("nothing", ""),
   ]
 
-  @Test(arguments: bad)
-  func `a response that is not a page of a query is rejected`(name: String, body: String)
-    async throws
-  {
+  @Test(arguments: bad) func `a response that is not a page of a query is rejected`(
+    name: String, body: String
+  ) async throws {
     let scripted = try ScriptedOrg { offset($0) == nil ? nil : .json(200, body) }
     let session = try await scripted.session()
     let error = await #expect(throws: OrgError.self, "\(name)") {

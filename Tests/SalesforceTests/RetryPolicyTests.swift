@@ -17,19 +17,16 @@ import Testing
 
   static func moved(_ status: Int) -> Case {
     Case(
-      status: status, code: nil, read: .refresh,
-      write: .fail(.invalidResponse, isAmbiguous: true))
+      status: status, code: nil, read: .refresh, write: .fail(.invalidResponse, isAmbiguous: true))
   }
 
   static func inDoubt(_ status: Int) -> Case {
-    Case(
-      status: status, code: nil, read: pause, write: .fail(.unreachable, isAmbiguous: true))
+    Case(status: status, code: nil, read: pause, write: .fail(.unreachable, isAmbiguous: true))
   }
 
   @Test(arguments: [
     both(200, nil, .accept), both(201, nil, .accept), both(204, nil, .accept),
-    both(304, nil, .accept),
-    both(300, nil, .fail(.refused("HTTP_300"), isAmbiguous: false)),
+    both(304, nil, .accept), both(300, nil, .fail(.refused("HTTP_300"), isAmbiguous: false)),
     both(400, "MALFORMED_QUERY", .fail(.refused("MALFORMED_QUERY"), isAmbiguous: false)),
     Case(
       status: 400, code: "QUERY_TIMEOUT", read: pause,
@@ -65,8 +62,7 @@ import Testing
         func decide(_ outcome: RetryPolicy.Outcome, isRead: Bool) -> RetryPolicy.Decision {
           policy.decide(outcome, isRead: isRead, attempt: attempt, hasRefreshed: false)
         }
-        let foreign = RetryPolicy.Outcome.foreign(
-          status: status, code: code, retryAfterSeconds: 1)
+        let foreign = RetryPolicy.Outcome.foreign(status: status, code: code, retryAfterSeconds: 1)
         let kind = status == 420 || status >= 500 ? OrgError.Kind.unreachable : .invalidResponse
         #expect(decide(foreign, isRead: false) == .fail(kind, isAmbiguous: true))
         // A read is decided as before: it proves nothing and may be repeated.
@@ -125,8 +121,7 @@ import Testing
     var patient = RetryPolicy()
     patient.retries = 100
     #expect(
-      patient.decide(
-        .failure(.timeout, .afterSend), isRead: true, attempt: 90, hasRefreshed: false)
+      patient.decide(.failure(.timeout, .afterSend), isRead: true, attempt: 90, hasRefreshed: false)
         == .retry(withinMilliseconds: 60_000))
   }
 
@@ -157,9 +152,8 @@ import Testing
 
   @Test func `an org's two request limits are distinguished by its message`() {
     func meaning(_ words: String) -> String? {
-      OrgFault(
-        Array(#"[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"\#(words)"}]"#.utf8)
-      ).meaning
+      OrgFault(Array(#"[{"errorCode":"REQUEST_LIMIT_EXCEEDED","message":"\#(words)"}]"#.utf8))
+        .meaning
     }
     #expect(meaning("TotalRequests Limit exceeded.") == ErrorCodes.requestLimit)
     #expect(meaning("ConcurrentPerOrgLongTxn Limit exceeded.") == ErrorCodes.concurrency)
@@ -175,8 +169,7 @@ import Testing
         attempt: 0, hasRefreshed: true) == .fail(.authentication, isAmbiguous: false))
   }
 
-  @Test("a dropped cursor is restarted three times, and no other error is")
-  func restarts() {
+  @Test("a dropped cursor is restarted three times, and no other error is") func restarts() {
     let dropped = OrgError(.locatorExpired, message: "", request: "")
     #expect((0..<3).allSatisfy { RetryPolicy.beginsAgain(dropped, after: $0) })
     #expect(!RetryPolicy.beginsAgain(dropped, after: 3))
@@ -184,8 +177,7 @@ import Testing
     #expect(!RetryPolicy.beginsAgain(nil, after: 0))
   }
 
-  @Test(
-    "rows that were locked or not processed are tried five times with longer pauses")
+  @Test("rows that were locked or not processed are tried five times with longer pauses")
   func rows() {
     let refusal = RowRefusal(code: nil, message: "")
     #expect(RetryPolicy.repeats(.locked(refusal)) && RetryPolicy.repeats(.unprocessed(refusal)))

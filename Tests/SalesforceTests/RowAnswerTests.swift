@@ -52,8 +52,7 @@ import Testing
     #expect(
       gone
         == .absent(
-          RowRefusal(
-            code: "NOT_FOUND", message: "m", raw: String(decoding: body, as: UTF8.self))))
+          RowRefusal(code: "NOT_FOUND", message: "m", raw: String(decoding: body, as: UTF8.self))))
     #expect(RowAnswer(status: 412, body: [], recordID: Self.id) == .changed)
     #expect(RowAnswer(status: 204, body: [], recordID: Self.id) == .done(id: Self.id, created: nil))
     guard case .refused(let refusal) = RowAnswer(status: 400, body: [], recordID: nil) else {

@@ -1,7 +1,6 @@
 import Salesforce
 import Testing
 
-/// The accepted and rejected forms of XML.
 @Suite struct SOAPElementTests {
   private func read(_ text: String) -> SOAPElement? { SOAPElement(parsing: Array(text.utf8)) }
 

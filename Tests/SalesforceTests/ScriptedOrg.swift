@@ -9,7 +9,6 @@ final class ScriptedOrg: Sendable {
 
   /// A session does not retain its server, so all are kept until the tests end.
   private static let alive = Kept<[ScriptedOrg]>([])
-
   private let requests = Locked<[ServerRequest]>([])
   private let tokens = Locked(0)
   private let address = Locked("")
@@ -31,8 +30,7 @@ final class ScriptedOrg: Sendable {
       guard let self else { return ServerResponse(status: 500) }
       self.requests.withLock { $0.append(request) }
       switch request.path {
-      case "/services/oauth2/token":
-        return token(request) ?? self.grant()
+      case "/services/oauth2/token": return token(request) ?? self.grant()
       case "/services/data":
         return .json(200, #"[{"version":"65.0"},{"version":"66.0"},{"version":"67.0"}]"#)
       default:
@@ -83,11 +81,9 @@ final class ScriptedOrg: Sendable {
     requests.withLock { $0 }.filter { $0.path == "/services/oauth2/token" }
   }
 
-  /// A client of this org that never pauses.
   func org(
-    _ credentials: Credentials? = nil, budget: APIBudget = APIBudget(),
-    pause: RetryPause = .none, concurrency: Int = 8,
-    events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
+    _ credentials: Credentials? = nil, budget: APIBudget = APIBudget(), pause: RetryPause = .none,
+    concurrency: Int = 8, events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws -> Org {
     try Org(
       url: url, credentials: credentials ?? .clientCredentials(clientID: "app", secret: "s3cret"),
@@ -97,7 +93,6 @@ final class ScriptedOrg: Sendable {
   func session() async throws -> Session { try await org().session() }
 }
 
-/// A value shared by several threads.
 final class Kept<Value: Sendable>: Sendable {
   private let value: Locked<Value>
   init(_ value: Value) { self.value = Locked(value) }

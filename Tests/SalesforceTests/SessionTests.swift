@@ -86,9 +86,7 @@ private let expired = ServerResponse.json(
     let org = try scripted.org(
       pause: RetryPause(
         sleep: { milliseconds in pauses.change { $0.append(milliseconds) } }, random: { $0 })
-    ) { event in
-      if case .retrying = event { retries.change { $0 += 1 } }
-    }
+    ) { event in if case .retrying = event { retries.change { $0 += 1 } } }
     let limits = try await org.session().limits()
     #expect(limits["DailyApiRequests"] == Limit(maximum: 10, remaining: 4))
     #expect(pauses.now == [500, 1000, 7000, 4000])

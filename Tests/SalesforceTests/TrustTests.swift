@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Certificate errors belong to the network and the configuration: the org did not respond.
 @Suite struct TrustTests {
   let directory = TemporaryDirectory("trust")
 
@@ -37,9 +36,7 @@ import Testing
         caFile: caFile, concurrency: 1, pause: .none)
       _ = try await org.session()
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   @Test func `an untrusted certificate is not reported as a rejected login`() async throws {
@@ -76,7 +73,6 @@ import Testing
   }
 }
 
-/// Responses may repeat secrets from the request.
 @Suite struct MaskTests {
   /// The message of an org that repeats everything it received.
   private func echo(_ request: ServerRequest) -> String {

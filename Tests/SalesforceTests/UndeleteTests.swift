@@ -2,7 +2,6 @@ import HTTP
 import Salesforce
 import Testing
 
-/// Restoring records: the request, and the meaning of each answer.
 @Suite struct UndeleteTests {
   private static let ids = ["003000000000001AAA", "003000000000002AAA", "003000000000003AAA"]
   private static let path = "/services/Soap/u/66.0"
@@ -34,7 +33,6 @@ import Testing
     xml(String(decoding: SOAPElementTests.fault(code, words), as: UTF8.self), status: 500)
   }
 
-  /// An org that answers each call by its number, from 1.
   private func org(_ answer: @escaping @Sendable (Int) -> ServerResponse) throws -> ScriptedOrg {
     let calls = Kept(0)
     return try ScriptedOrg { request in

@@ -1,7 +1,6 @@
 import SmartStore
 import Testing
 
-/// Content of a sound app's store that attache itself never writes.
 @Suite struct AcceptedStoreTests {
   private func store(_ platform: Platform, _ sql: String) throws -> TestStore {
     let test = try TestStore(platform)

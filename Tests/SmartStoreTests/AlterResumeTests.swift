@@ -4,7 +4,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Alterations that were interrupted, at every step, on both platforms.
 @Suite struct AlterResumeTests {
   static let steps: [(Platform, SoupAlteration.Step)] = Platform.allCases.flatMap { platform in
     SoupAlteration.Step.allCases.filter { $0 < .last(on: platform) }.map { (platform, $0) }
@@ -29,8 +28,7 @@ import Testing
   // SDK: testAlterSoupResumeAfterDropOldIndexed (Android)
   // SDK: testAlterSoupResumeAfterRegisterSoupUsingTableName, testAlterSoupResumeAfterCopyTable
   // SDK: testAlterSoupResumeAfterReIndexSoup, testAlterSoupResumeAfterDropOldTable
-  @Test(arguments: AlterResumeTests.steps)
-  func `an alteration is resumed when the store is opened`(
+  @Test(arguments: AlterResumeTests.steps) func `an alteration is resumed when the store is opened`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for reIndexData in [true, false] {
@@ -66,8 +64,7 @@ import Testing
     }
   }
 
-  @Test(arguments: AlterResumeTests.steps)
-  func `a resumed alteration can be interrupted too`(
+  @Test(arguments: AlterResumeTests.steps) func `a resumed alteration can be interrupted too`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for later in SoupAlteration.Step.allCases where later > step && later < .last(on: platform) {

@@ -2,7 +2,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Helpers for the tests of altered soups.
 enum Altering {
   static let elements = [
     #"{"lastName":"Doe","address":{"city":"San Francisco","street":"1 market"}}"#,
@@ -13,7 +12,6 @@ enum Altering {
     #"{"city":"San Francisco","country":"usa"}"#, #"{"city":"Paris","country":"france"}"#,
   ]
 
-  /// Creates a store with one soup of elements.
   static func make(
     _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = elements
   ) throws -> TestStore {
@@ -46,11 +44,9 @@ enum Altering {
 }
 
 @Suite struct AlterTests {
-  func make(
-    _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = Altering.elements
-  ) throws -> TestStore {
-    try Altering.make(platform, specs, elements)
-  }
+  func make(_ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = Altering.elements)
+    throws -> TestStore
+  { try Altering.make(platform, specs, elements) }
 
   // SDK: testGetSoupIndexSpecs
   @Test(arguments: Platform.allCases)
@@ -72,9 +68,7 @@ enum Altering {
   func `a new index is filled on request`(_ platform: Platform, _ reIndexData: Bool) throws {
     let test = try make(
       platform,
-      [
-        IndexSpec(path: "lastName", type: .string), IndexSpec(path: "address.city", type: .string),
-      ])
+      [IndexSpec(path: "lastName", type: .string), IndexSpec(path: "address.city", type: .string)])
     let before = try test.rows("SELECT id, soup, created, lastModified FROM TABLE_1")
     test.now += 1000
     let specs = [
@@ -102,9 +96,7 @@ enum Altering {
     }
     let test = try make(
       platform, specs(.string),
-      [
-        #"{"name":"San Francisco","population":825863}"#, #"{"name":"Paris","population":2234105}"#,
-      ])
+      [#"{"name":"San Francisco","population":825863}"#, #"{"name":"Paris","population":2234105}"#])
     let query = QuerySpec(
       soupName: "s", .all, selectPaths: ["name"], orderPath: "population", pageSize: 2)
     #expect(try test.store.query(query) == [#"["Paris"]"#, #"["San Francisco"]"#])

@@ -2,7 +2,6 @@ import SmartStore
 import System
 import Testing
 
-/// Cold loads whose pages are written while their callers read the next ones.
 @Suite struct BackgroundWriteTests {
   let specs = [
     IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .fullText),
@@ -33,7 +32,6 @@ import Testing
     return try BulkLoader(.cold, destinations: tests.map { .init($0.store) }, options: options)
   }
 
-  /// The bytes of the files after closing them.
   private func files(_ tests: [TestStore]) throws -> [[UInt8]] {
     try tests.map { test in
       try test.store.close()

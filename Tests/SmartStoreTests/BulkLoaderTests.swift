@@ -2,7 +2,6 @@ import JSON
 import SmartStore
 import Testing
 
-/// Loads pages given as text.
 func load(
   _ mode: BulkLoader.Mode, _ pages: [String], into tests: [TestStore], specs: [IndexSpec],
   skip: Set<String> = [], syncID: Int64? = 7
@@ -17,7 +16,6 @@ func load(
   return (loads, try loader.finish())
 }
 
-/// The changes that a page would make.
 func changes(
   _ page: String, against test: TestStore, specs: [IndexSpec], skip: Set<String> = []
 ) throws -> BulkLoader.PageChanges {
@@ -54,8 +52,7 @@ func changes(
     #""Name":1.0e25,"Amount":true,"Count":false,"Active":5,"Owner":{"Name":{"a":"b/c"}}"#,
     #""Name":["x",2.0],"Amount":{"a":1},"Count":9223372036854775808,"Active":-0.00001"#,
     #""Lines":{"records":[{"Name":"one"},{"Other":1},{"Name":"two"}]},"Amount":1e400"#,
-    #""Lines":[{"records":[{"Name":1}]},{"records":{"Name":2}}],"Count":-9e99"#,
-    "",
+    #""Lines":[{"records":[{"Name":1}]},{"records":{"Name":2}}],"Count":-9e99"#, "",
   ]
 
   @Test(arguments: Platform.allCases)
@@ -134,8 +131,7 @@ func changes(
       [
         page([record(1, #""__local__":true,"_soupEntryId":99,"__last_error__":"x","b" : [1 , 2] "#)]
         )
-      ],
-      into: [test], specs: specs)
+      ], into: [test], specs: specs)
     let element = try test.store.retrieve([1], from: "s")
     #expect(element.first?.hasPrefix(#"{"attributes":{"type":"T"},"Id":"a01","#) == true)
     #expect(element.first?.contains(#""b":[1,2],"__local__":false,"#) == true)
@@ -149,8 +145,7 @@ func changes(
       let pages = [
         page([
           record(1, #""Name":"old""#, date: 1), record(2), record(3, #""Name":"new""#, date: 5),
-        ]),
-        page([record(1, #""Name":"new""#, date: 2), record(3, #""Name":"old""#, date: 4)]),
+        ]), page([record(1, #""Name":"new""#, date: 2), record(3, #""Name":"old""#, date: 4)]),
         page([record(4, #""Name":"old""#, date: 1), record(4, #""Name":"new""#, date: 2)]),
       ]
       let result = try load(mode, pages, into: [test], specs: specs)
@@ -179,8 +174,7 @@ func changes(
       ])
   }
 
-  @Test(arguments: Platform.allCases)
-  func `only changes are written`(_ platform: Platform) throws {
+  @Test(arguments: Platform.allCases) func `only changes are written`(_ platform: Platform) throws {
     let test = try TestStore(platform)
     let all = (0..<40).map { record($0, odd[$0 % odd.count]) }
     _ = try load(.cold, [page(all)], into: [test], specs: specs)

@@ -2,26 +2,22 @@ import JSON
 import SmartStore
 import Testing
 
-/// The members with which Mobile Sync marks changes, in every spelling.
 @Suite struct FlagTests {
-  /// A flag in an element, and its value by `boolValue` and `optBoolean`.
   static let spellings: [(flag: String, ios: Bool, android: Bool)] = [
-    ("true", true, true), ("false", false, false), ("null", false, false),
-    (#""true""#, true, true), (#""TRUE""#, true, true), (#""True""#, true, true),
-    (#""tru""#, true, false), (#""true ""#, true, false), (#"" true""#, true, false),
-    (#""false""#, false, false), (#""""#, false, false), (#""t\u0072ue""#, true, true),
-    ("1", true, false), ("0", false, false), ("-1", true, false), ("2", true, false),
-    ("0.5", true, false), ("0.0", false, false), ("-0", false, false), ("1e0", true, false),
-    (#""1""#, true, false), (#""0""#, false, false), (#""001""#, true, false),
-    (#""+1""#, true, false), (#""-7""#, true, false), (#""--7""#, false, false),
-    (#""0.5""#, false, false), (#""YES""#, true, false), (#""yes""#, true, false),
-    (#""Y""#, true, false), (#""NO""#, false, false), (#""0Y""#, false, false),
-    (#""\t 9 lives""#, true, false), (#""on""#, false, false), ("[true]", false, false),
-    (#"{"a":true}"#, false, false),
+    ("true", true, true), ("false", false, false), ("null", false, false), (#""true""#, true, true),
+    (#""TRUE""#, true, true), (#""True""#, true, true), (#""tru""#, true, false),
+    (#""true ""#, true, false), (#"" true""#, true, false), (#""false""#, false, false),
+    (#""""#, false, false), (#""t\u0072ue""#, true, true), ("1", true, false), ("0", false, false),
+    ("-1", true, false), ("2", true, false), ("0.5", true, false), ("0.0", false, false),
+    ("-0", false, false), ("1e0", true, false), (#""1""#, true, false), (#""0""#, false, false),
+    (#""001""#, true, false), (#""+1""#, true, false), (#""-7""#, true, false),
+    (#""--7""#, false, false), (#""0.5""#, false, false), (#""YES""#, true, false),
+    (#""yes""#, true, false), (#""Y""#, true, false), (#""NO""#, false, false),
+    (#""0Y""#, false, false), (#""\t 9 lives""#, true, false), (#""on""#, false, false),
+    ("[true]", false, false), (#"{"a":true}"#, false, false),
   ]
 
-  @Test(arguments: spellings)
-  func `a flag is set if the platform's SDK considers it set`(
+  @Test(arguments: spellings) func `a flag is set if the platform's SDK considers it set`(
     _ flag: String, _ ios: Bool, _ android: Bool
   ) throws {
     let element = Array(#"{"__local__":\#(flag)}"#.utf8)

@@ -9,7 +9,6 @@ import Testing
 ///
 /// Each gives a typed error or the right result, in time, and is never written.
 @Suite struct FuzzTests {
-  /// The region of the damage.
   enum Region: String, CaseIterable {
     case header, schemaText, tree, overflow, metaTable, json, cut
   }
@@ -18,11 +17,9 @@ import Testing
   /// The number of files per region; in CI there are two thousand files in total.
   static let files = CampaignSize.fuzz.count
 
-  /// A sound file, with the regions of its content.
   struct Sound {
     let test: TestStore
     let bytes: [UInt8]
-    /// Page numbers by region, counted from 0.
     var pages: [Region: [Int]] = [:]
     /// The results of a sound file.
     var answers: [String] = []
@@ -80,9 +77,7 @@ import Testing
       for sql in [
         "select {s:_soup} from {s} where {s:j} > 3", "select count(*), sum({s:n}) from {s}",
         "select {s:t} from {s} where {s:Id} = 'a7'",
-      ] {
-        answers += try store.query(QuerySpec(smartSQL: sql, pageSize: 100))
-      }
+      ] { answers += try store.query(QuerySpec(smartSQL: sql, pageSize: 100)) }
       // The full-text module never runs on an untrusted file.
       let match = QuerySpec(soupName: "s", .match(path: "t", matchKey: "word7"))
       #expect(throws: StoreError.self) { try store.query(match) }
@@ -145,9 +140,7 @@ import Testing
       } catch let error as SQLiteError {
         refused += 1
         #expect(!error.explanation.isEmpty)
-      } catch is JSONError {
-        refused += 1
-      }
+      } catch is JSONError { refused += 1 }
       let middle = ContinuousClock.now
       do throws(StoreError) {
         let found = try StoreCheck(deadlineSeconds: 5).violations(at: path)

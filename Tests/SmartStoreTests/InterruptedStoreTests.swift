@@ -76,8 +76,7 @@ import Testing
     }
   }
 
-  @Test(arguments: AlterResumeTests.steps)
-  func `a check names the soup, the step and the fix`(
+  @Test(arguments: AlterResumeTests.steps) func `a check names the soup, the step and the fix`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for old in Self.olds {
@@ -137,8 +136,7 @@ import Testing
     "CREATE VIEW v AS SELECT 1", "CREATE TABLE other (a)", "DROP TABLE TABLE_1_old",
     "DROP TABLE TABLE_1", "ALTER TABLE TABLE_1_old ADD COLUMN extra TEXT",
     "ALTER TABLE TABLE_1_old RENAME TO TABLE_9_old", "DROP INDEX TABLE_1_0_idx",
-    "CREATE INDEX more ON TABLE_1_old ( soup )",
-    "CREATE VIRTUAL TABLE TABLE_3_fts USING fts5(a)",
+    "CREATE INDEX more ON TABLE_1_old ( soup )", "CREATE VIRTUAL TABLE TABLE_3_fts USING fts5(a)",
     "CREATE VIRTUAL TABLE TABLE_1_old_fts USING fts5(TABLE_1_0)",
     "DELETE FROM soup_index_map WHERE soupName = 's'",
     "UPDATE soup_index_map SET columnName = 'TABLE_1_9' WHERE columnName = 'TABLE_1_0'",
@@ -263,9 +261,7 @@ import Testing
       let copy = test.directory.file("copy.sqlite")
       var error: (any Error)?
       do { _ = try Store.finishAlterations(untrusted: test.store.path, to: copy) } catch let refusal
-      {
-        error = refusal
-      }
+      { error = refusal }
       #expect("\(String(describing: error))".contains("row 3 of TABLE_1_old is an edit") == isEdit)
       #expect(
         FileManager.default.fileExists(atPath: copy) != isEdit, "\(String(describing: error))")
@@ -274,8 +270,7 @@ import Testing
 
   /// The state after a second call of `alterSoup`, which cannot rename a table while the old one
   /// exists.
-  @Test(arguments: AlterResumeTests.steps)
-  func `a second row of the soup is accepted`(
+  @Test(arguments: AlterResumeTests.steps) func `a second row of the soup is accepted`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
     for isFirst in [false, true] {

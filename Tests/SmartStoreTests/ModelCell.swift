@@ -37,12 +37,10 @@ enum ModelCell {
         return .integer(Int64(literal) ?? truncated(number))
       }
       return Int64(literal).map { .integer($0) } ?? .real(number)
-    case let structure?:
-      return isText || platform == .ios ? .text(structure.text) : .null
+    case let structure?: return isText || platform == .ios ? .text(structure.text) : .null
     }
   }
 
-  /// Java's conversion of a double to a long.
   private static func truncated(_ number: Double) -> Int64 {
     if number >= 9.3e18 { return .max }
     if number <= -9.3e18 { return .min }

@@ -3,7 +3,6 @@ import SQLite
 import SmartStore
 
 extension ModelPlay {
-  /// Runs the same query on the store and the model.
   mutating func query(_ name: String, _ operation: ModelTests.Operation) throws {
     // Full-text searches use a soup with full-text indexes, if there is one.
     let wordy = model.keys.sorted().filter { key in
@@ -38,7 +37,6 @@ extension ModelPlay {
     }
   }
 
-  /// Pages through a query in either direction.
   private mutating func ask(_ name: String, _ kind: QuerySpec.Kind, _ ids: [Int64]) throws {
     let isDown = Bool.random(using: &random)
     let size = Int.random(in: 1...9, using: &random)

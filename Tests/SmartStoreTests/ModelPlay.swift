@@ -5,7 +5,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A soup in the model.
 struct ModelSoup {
   var specs: [IndexSpec]
   var elements: [Int64: JSONObject] = [:]
@@ -16,11 +15,8 @@ struct ModelSoup {
   var stale: [String: [Int64: SQLiteValue]] = [:]
 }
 
-struct ModelMismatch: Error, CustomStringConvertible {
-  let description: String
-}
+struct ModelMismatch: Error, CustomStringConvertible { let description: String }
 
-/// A random play on a store and its model.
 struct ModelPlay {
   /// The minimum number of each operation.
   static let least = CampaignSize.model.count
@@ -35,7 +31,6 @@ struct ModelPlay {
   static let kinds = StoreCheckTests.values + [nil as String?]
   static let paths = ["a", "b.c", "d.e.f", "g", "h"]
   static let names = ["s1", "soup two", "S1"]
-
   let platform: Platform
   let directory = TemporaryDirectory()
   var random: SplitMix
@@ -56,7 +51,6 @@ struct ModelPlay {
   /// An SQLite connection for conversions that the model does not know: `json_extract`, and column
   /// affinities.
   let scratch: Connection
-
   init(_ platform: Platform, seed: UInt64) throws {
     self.platform = platform
     random = SplitMix(state: seed)
@@ -238,9 +232,7 @@ struct ModelPlay {
     for spec in new where spec.type != .json1 {
       let before = old.specs.first { $0.path == spec.path }
       if reIndexData, before != spec { continue }
-      let isCopied =
-        before.map { sqlType($0.type) == sqlType(spec.type) }
-        ?? false
+      let isCopied = before.map { sqlType($0.type) == sqlType(spec.type) } ?? false
       for id in old.elements.keys {
         if isCopied, let before {
           // A copy keeps stale values, and conversions of the old type.
@@ -297,7 +289,6 @@ struct ModelPlay {
     try store.connection.execute("PRAGMA synchronous = OFF")
   }
 
-  /// Kills in the middle of a change, which is gone afterwards.
   private mutating func kill(inChangeOf name: String) throws {
     let isRemoved = Bool.random(using: &random)
     let new = try element().object
@@ -336,9 +327,7 @@ struct ModelPlay {
     try change(store)
     var left: [String: [UInt8]] = [:]
     for suffix in ["", "-journal"] where FileManager.default.fileExists(atPath: store.path + suffix)
-    {
-      left[suffix] = try read(store.path + suffix)
-    }
+    { left[suffix] = try read(store.path + suffix) }
     if left[""] != before { torn += 1 }
     try store.connection.execute("ROLLBACK")
     store.connection.close()
@@ -353,7 +342,6 @@ struct ModelPlay {
     guard condition else { throw ModelMismatch(description: message()) }
   }
 
-  /// The cell that the model expects.
   func cell(_ spec: IndexSpec, _ id: Int64, in soup: ModelSoup) -> SQLiteValue {
     if let stale = soup.stale[spec.path]?[id] { return stale }
     let value = ModelCell.projected(
@@ -361,7 +349,6 @@ struct ModelPlay {
     return ModelCell.expected(value, spec.type, platform)
   }
 
-  /// Compares the whole store with the whole model.
   mutating func compare() throws {
     try require(Set(try store.soupNames()) == Set(model.keys), "soup names")
     for (name, soup) in model {

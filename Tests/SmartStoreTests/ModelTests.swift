@@ -5,7 +5,6 @@ import Testing
 /// Random soups, specs, elements and operations; the store is compared with a model in memory after
 /// each.
 @Suite struct ModelTests {
-  /// The operations that are counted.
   enum Operation: String, CaseIterable {
     case register, insert, upsertByID, upsertByKey, retrieve, removeByIDs, removeByQuery, clear
     case alter, alterReIndexing, reIndex, removeSoup
@@ -46,10 +45,9 @@ import Testing
     let counts = Operation.allCases.map { "\($0.rawValue) \(play.counts[$0] ?? 0)" }
     let cells = play.cells.map { "\($0.key.rawValue) \($0.value)" }.sorted()
     print(
-      "model \(platform.rawValue): seed \(seed), \(steps) steps: "
-        + counts.joined(separator: ", ") + "; \(play.torn) kills with a torn file; cells: "
-        + cells.joined(separator: ", ") + "; each type with each kind of value at least "
-        + "\(play.met.values.min() ?? 0) times")
+      "model \(platform.rawValue): seed \(seed), \(steps) steps: " + counts.joined(separator: ", ")
+        + "; \(play.torn) kills with a torn file; cells: " + cells.joined(separator: ", ")
+        + "; each type with each kind of value at least " + "\(play.met.values.min() ?? 0) times")
     #expect(Operation.allCases.allSatisfy { play.counts[$0] ?? 0 >= Self.least })
     // A column of every type was compared with every kind of value.
     for type in IndexType.allCases {

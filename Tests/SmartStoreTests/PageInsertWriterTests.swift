@@ -7,14 +7,12 @@ import System
 import TestSupport
 import Testing
 
-/// Stores whose pages were written directly, compared with stores that SQLite wrote.
 @Suite struct PageInsertWriterTests {
   /// A soup and its pages, generated from a seed.
   struct Day {
     var random: SplitMix
     var specs: [IndexSpec] = [IndexSpec(path: "Id", type: .string)]
     private let paths = ["A", "B", "C.D", "E", "__local__", "__sync_id__", "_soupEntryId", "F"]
-
     init(_ seed: UInt64) {
       random = SplitMix(state: seed)
       for path in paths where pick(3) > 0 {
@@ -104,7 +102,6 @@ import Testing
     }
   }
 
-  /// The store can be changed afterwards as an app does.
   private func use(_ test: TestStore, _ seed: UInt64) throws {
     var day = Day(seed)
     let ids = try test.rows("SELECT id FROM TABLE_1 ORDER BY id").compactMap { $0[0].integer }

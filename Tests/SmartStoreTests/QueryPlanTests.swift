@@ -3,7 +3,6 @@ import JSON
 import SmartStore
 import Testing
 
-/// The store's cache of queries, and its results.
 @Suite struct QueryPlanTests {
   private let name = [IndexSpec(path: "name", type: .string)]
 

@@ -36,8 +36,7 @@ import Testing
       sql(.range(path: "p", beginKey: "a", endKey: "z"))[1]
         == "SELECT count(*) FROM {S} WHERE {S:p} >= ? AND {S:p} <= ? ")
     #expect(
-      sql(.match(path: nil, matchKey: "it's"))[2]
-        == "SELECT id FROM {S} WHERE {S:_soupEntryId} IN "
+      sql(.match(path: nil, matchKey: "it's"))[2] == "SELECT id FROM {S} WHERE {S:_soupEntryId} IN "
         + "(SELECT rowid FROM {S}_fts WHERE {S}_fts MATCH 'it''s') ")
     #expect(
       sql(.smart("select 1 from {S}", arguments: [])) == [

@@ -1,4 +1,3 @@
 import Foundation
 
-/// The bytes of a file.
 func read(_ path: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: URL(filePath: path))) }

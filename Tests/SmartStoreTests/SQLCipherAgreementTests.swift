@@ -51,7 +51,6 @@ struct SQLCipherAgreementTests {
 
   @Test func `a file that an app exports through SQLCipher is unsealed`() throws {
     let test = try SealedStore(.android, elements: 100)
-    // As docs/bundle-format.md tells apps to return a store under their own key.
     try SQLCipherFile.seal(test.plain, to: test.sealed, key: test.key("the device's key"))
     let exported = test.directory.file("exported.db")
     _ = try ForeignSQLCipher.run(

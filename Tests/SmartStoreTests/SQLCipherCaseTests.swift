@@ -56,7 +56,6 @@ import Testing
     #expect(throws: StoreError.self) { try Store(creating: test.sealed, platform: .ios) }
     #expect(try Files.read(test.sealed) == before)
     #expect(!Files.exists(test.opened))
-    // The app's new store, under its new key.
     try Files.remove(test.sealed)
     let new = try Store(creating: test.opened, platform: .ios)
     #expect(try new.soupNames() == [])
@@ -68,7 +67,6 @@ import Testing
   }
 }
 
-/// Cases that need SQLCipher itself.
 @Suite(
   .enabled(if: ForeignSQLCipher.isThere, "SQLCipher's Python package is missing: make deps-test"))
 struct SQLCipherSettingsTests {
@@ -93,8 +91,7 @@ struct SQLCipherSettingsTests {
     // If one setting differs, the file is not readable as a database.
     for other in [
       "PRAGMA kdf_iter = 256000", "PRAGMA cipher_page_size = 1024", "PRAGMA cipher_use_hmac = OFF",
-      "PRAGMA cipher_hmac_algorithm = HMAC_SHA1",
-      "PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1",
+      "PRAGMA cipher_hmac_algorithm = HMAC_SHA1", "PRAGMA cipher_kdf_algorithm = PBKDF2_HMAC_SHA1",
     ] {
       #expect(throws: ForeignSQLCipher.ForeignFailure.self, "\(other)") {
         try ForeignSQLCipher.run(

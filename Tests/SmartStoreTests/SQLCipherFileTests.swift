@@ -98,7 +98,6 @@ import Testing
     let told = try test.failure(unsealing: text, key: key)
     #expect(told?.description == "\(path) is a text, not a sealed store")
     #expect(try !SQLCipherFile.mayBeSealed(path))
-    // A truncated plain file is not sealed either.
     try DurableFile.write(Array(try Files.read(test.plain).dropLast(4096)), to: path)
     #expect(throws: SQLCipherError.truncated(path: path, page: count, pages: count)) {
       try SQLCipherFile.seal(path, to: test.opened, key: key)
@@ -141,7 +140,6 @@ import Testing
       #expect(throws: failure) { try SQLCipherFile.seal(path, to: test.opened, key: key) }
       #expect(throws: failure) { try SQLCipherFile.unseal(path, to: test.opened, key: key) }
     }
-    // An empty file has no changes.
     try DurableFile.write([], to: test.sealed + companion)
     try SQLCipherFile.unseal(test.sealed, to: test.opened, key: key)
   }

@@ -4,16 +4,13 @@ import SmartStore
 import System
 import TestSupport
 
-/// A plain store of some size, and its sealed form.
 struct SealedStore {
   let directory = TemporaryDirectory("sealed")
   let passphrase = "cGFzc3BocmFzZSBvZiBhIHRlc3QsIDMyIGJ5dGVzIQ=="
   var iterations = 4000
-
   var plain: String { directory.file("plain.sqlite") }
   var sealed: String { directory.file("sealed.sqlite") }
   var opened: String { directory.file("opened.sqlite") }
-
   init(_ platform: Platform = .ios, elements: Int = 200, iterations: Int = 4000) throws {
     self.iterations = iterations
     let store = try Store(creating: plain, platform: platform)
@@ -42,18 +39,13 @@ struct SealedStore {
       iterations: iterations ?? self.iterations, header: header)
   }
 
-  /// All names in the directory.
   func names() throws -> [String] { try Files.list(directory.path) }
 
   /// The error of unsealing `bytes`; nil if it succeeds.
   func failure(unsealing bytes: [UInt8], key: SQLCipherKey) throws -> SQLCipherError? {
     let file = directory.file("tried.sqlite")
     try DurableFile.write(bytes, to: file)
-    do {
-      try SQLCipherFile.unseal(file, to: opened, key: key)
-    } catch {
-      return error
-    }
+    do { try SQLCipherFile.unseal(file, to: opened, key: key) } catch { return error }
     try Files.remove(opened)
     return nil
   }

@@ -138,8 +138,7 @@ import Testing
       message("select {nobody:x} from {employees}")
         == #"Smart SQL: {nobody:x} at character 8: unknown soup "nobody""#)
     #expect(
-      message("select {employees:a:b}")
-        == "Smart SQL: {employees:a:b} at character 8: "
+      message("select {employees:a:b}") == "Smart SQL: {employees:a:b} at character 8: "
         + "invalid soup/path reference, write {soup:path}")
   }
 
@@ -167,9 +166,8 @@ import Testing
           + "order by 1") == [#"["Geyer"]"#, #"["Haas"]"#, #"["Stern"]"#])
     #expect(
       try rows(
-        platform,
-        "select {employees:lastName} from {employees} where {employees:managerId} is null")
-        == [#"["Haas"]"#])
+        platform, "select {employees:lastName} from {employees} where {employees:managerId} is null"
+      ) == [#"["Haas"]"#])
     // SDK: testSmartQueryUsingWhereArgs
     #expect(
       try rows(
@@ -194,7 +192,6 @@ import Testing
     #expect(try test.store.query(spec) == [#"["Ağaoğlu"]"#])
   }
 
-  /// The first columns of a query's rows.
   func first(_ test: TestStore, _ sql: String, size: Int = 100, page: Int = 0) throws -> [String] {
     try test.store.query(QuerySpec(smartSQL: sql, pageSize: size), page: page)
   }
@@ -227,8 +224,7 @@ import Testing
   }
 
   // SDK: testSmartQueryWithPaging
-  @Test(arguments: Platform.allCases)
-  func `Smart SQL is paged`(_ platform: Platform) throws {
+  @Test(arguments: Platform.allCases) func `Smart SQL is paged`(_ platform: Platform) throws {
     let test = try make(platform)
     let sql = "select {employees:firstName} from {employees} order by {employees:firstName}"
     #expect(try test.store.count(QuerySpec(smartSQL: sql, pageSize: 1)) == 7)

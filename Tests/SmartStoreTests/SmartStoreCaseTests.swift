@@ -6,7 +6,6 @@ import Testing
 
 /// The SDKs' own cases for soups and queries, as behavior.
 @Suite struct SmartStoreCaseTests {
-  /// A store with one soup.
   func make(
     _ platform: Platform, _ specs: [IndexSpec], _ elements: [String] = []
   ) throws -> TestStore {
@@ -166,8 +165,7 @@ import Testing
       QuerySpec(smartSQL: "SELECT {s:_soup} FROM {s} WHERE {s:key} = 'ka1'"))
     #expect(one.map { $0[0]?["value"] } == ["va1"])
     let two = try test.store.queryValues(
-      QuerySpec(
-        smartSQL: "SELECT {s:_soup}, {o:_soup} FROM {s}, {o} WHERE {s}.{s:key} = 'ka2'"))
+      QuerySpec(smartSQL: "SELECT {s:_soup}, {o:_soup} FROM {s}, {o} WHERE {s}.{s:key} = 'ka2'"))
     #expect(two.count == 1)
     #expect(two[0][0]?["key"] == "ka2" && two[0][1]?["key"] == "xa1")
   }

@@ -10,7 +10,6 @@ enum IndependentReader {
   static let script = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "Python/smartstore_reader.py").path
 
-  /// The violations that it prints, one per line.
   static func violations(_ paths: [String], _ platform: Platform) throws -> [String] {
     let result = try ChildProcess.run(
       "/usr/bin/env", ["python3", script, "--platform", platform.rawValue] + paths)
@@ -24,10 +23,9 @@ enum IndependentReader {
 @Suite struct StoreCheckTests {
   static let values = [
     #""text""#, #""""#, #""12""#, #""1.50""#, #""tab\t\u00fc\ud83d\ude80 \u0000""#, #""a/b""#, "0",
-    "-0",
-    "5", "-7", "2.0", "1.9", "-1.9", "1e3", "1E-5", "0.00123", "12345678.9", "1.0e25", "1e400",
-    "9223372036854775807", "9223372036854775808", "-9223372036854775809", "true", "false", "null",
-    "[]", #"[1,2.0,"x/y",null,true]"#, "{}", #"{"b":1.0,"a":[{"c":"é"}]}"#,
+    "-0", "5", "-7", "2.0", "1.9", "-1.9", "1e3", "1E-5", "0.00123", "12345678.9", "1.0e25",
+    "1e400", "9223372036854775807", "9223372036854775808", "-9223372036854775809", "true", "false",
+    "null", "[]", #"[1,2.0,"x/y",null,true]"#, "{}", #"{"b":1.0,"a":[{"c":"é"}]}"#,
   ]
   static let paths = ["v", "o.v", "a.v", "deep.a.v"]
 
@@ -50,17 +48,14 @@ enum IndependentReader {
     let test = try TestStore(platform)
     for type in IndexType.allCases {
       let specs =
-        [IndexSpec(path: "Id", type: .string)]
-        + Self.paths.map { IndexSpec(path: $0, type: type) }
+        [IndexSpec(path: "Id", type: .string)] + Self.paths.map { IndexSpec(path: $0, type: type) }
       try test.store.registerSoup("soup of \(type.rawValue)", indexSpecs: specs)
-      try test.store.upsert(
-        Array(Self.elements.prefix(elements)), into: "soup of \(type.rawValue)")
+      try test.store.upsert(Array(Self.elements.prefix(elements)), into: "soup of \(type.rawValue)")
     }
     try test.store.registerSoup("s", indexSpecs: Self.specs)
     _ = try load(
-      .incremental,
-      ["[" + Self.elements.dropLast().joined(separator: ",") + "]"], into: [test], specs: Self.specs
-    )
+      .incremental, ["[" + Self.elements.dropLast().joined(separator: ",") + "]"], into: [test],
+      specs: Self.specs)
     try test.store.remove([3], from: "s")
     return test
   }
@@ -85,7 +80,6 @@ enum IndependentReader {
     }
   }
 
-  /// The damage to a sound store, and the start of its violation.
   static let damage: KeyValuePairs = [
     "UPDATE TABLE_6 SET soup = '[1]' WHERE id = 2":
       "TABLE_6 row 2: the element is not a JSON object",
@@ -286,8 +280,7 @@ enum IndependentReader {
   @Test(arguments: Platform.allCases)
   func `words of a missing element are damage in any file`(_ platform: Platform) throws {
     let test = try make(platform, elements: 9)
-    try test.store.connection.execute(
-      "INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")
+    try test.store.connection.execute("INSERT INTO TABLE_6_fts(rowid, TABLE_6_1) VALUES (999, 'x')")
     try test.store.close()
     #expect(
       try StoreCheck(origin: .device).violations(at: test.store.path).map(\.description)

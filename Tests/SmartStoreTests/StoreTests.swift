@@ -3,12 +3,10 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// A store in a temporary directory, with a clock that the test sets.
 final class TestStore {
   let directory = TemporaryDirectory()
   let store: Store
   var now: Int64 = 1_700_000_000_000
-
   init(_ platform: Platform) throws {
     store = try Store(creating: directory.file("store.sqlite"), platform: platform)
     store.clock = { [unowned self] in self.now }
@@ -56,8 +54,7 @@ final class TestStore {
     let expected = [
       "CREATE TABLE TABLE_2 (id INTEGER PRIMARY KEY AUTOINCREMENT, soup TEXT, created INTEGER, "
         + "lastModified INTEGER, TABLE_2_0 TEXT , TABLE_2_1 INTEGER , TABLE_2_3 REAL , "
-        + "TABLE_2_4 TEXT )",
-      "CREATE VIRTUAL TABLE TABLE_2_fts USING fts5(TABLE_2_4)",
+        + "TABLE_2_4 TEXT )", "CREATE VIRTUAL TABLE TABLE_2_fts USING fts5(TABLE_2_4)",
       "CREATE TABLE 'TABLE_2_fts_data'(id INTEGER PRIMARY KEY, block BLOB)",
       "CREATE TABLE 'TABLE_2_fts_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
       "CREATE TABLE 'TABLE_2_fts_content'(id INTEGER PRIMARY KEY, c0)",

@@ -13,8 +13,7 @@ import Testing
       [
         #"{"Id":"a","M":"2024-01-02","__local__":true,"__sync_id__":1}"#,
         #"{"Id":"b","M":"2024-01-03","__local__":false,"__sync_id__":1}"#,
-        #"{"Id":"c","M":"x\ny","__local__":false,"__sync_id__":2}"#,
-        #"{"Id":"d"}"#,
+        #"{"Id":"c","M":"x\ny","__local__":false,"__sync_id__":2}"#, #"{"Id":"d"}"#,
       ], into: "s")
     return test
   }

@@ -4,7 +4,6 @@ import SmartStore
 import System
 import Testing
 
-/// Numbers that are the same in every run.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

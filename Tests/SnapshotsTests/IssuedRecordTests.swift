@@ -75,9 +75,7 @@ import Testing
     for (soup, date) in [
       ("a", "2024-02-01"), ("b", "2024-01-01"), ("a", "2024-01-01"), ("b", "2024-02-01"),
       ("b", nil),
-    ] {
-      try writer.append(IssuedRecord(soup: soup, id: "1", modified: date, fields: []))
-    }
+    ] { try writer.append(IssuedRecord(soup: soup, id: "1", modified: date, fields: [])) }
     try writer.finish()
     let found = try IssuedRecordReader(path: path).records(id: "1")
     #expect(found.map(\.soup).sorted() == ["a", "b"])
@@ -164,7 +162,6 @@ import Testing
   }
 }
 
-/// A file that is updated from the last generation's, compared with a new one.
 @Suite struct IssuedRenewalTests {
   let directory = TemporaryDirectory()
   private let fields = IssuedRecordWriter.SoupFields(
@@ -204,8 +201,7 @@ import Testing
     return try rows(path)
   }
 
-  @Test(arguments: 0..<12)
-  func `equals a new file after any change`(seed: UInt64) throws {
+  @Test(arguments: 0..<12) func `equals a new file after any change`(seed: UInt64) throws {
     var random = HistoryRandom(seed)
     let store = try store()
     store.clock = { 1000 }
@@ -226,8 +222,7 @@ import Testing
           let id = "001\(1000 + random.below(220))"
           let held = try store.elements(in: soup, where: "Id", is: id)
           switch (held.isEmpty, random.below(3)) {
-          case (false, 0):
-            try store.deleteElements(in: soup, where: "Id", in: [id])
+          case (false, 0): try store.deleteElements(in: soup, where: "Id", in: [id])
           case (false, _):
             var object = try #require(held.first?.object)
             object["Name"] = .string("run \(night)")

@@ -2,16 +2,12 @@ import SmartStore
 import Snapshots
 import TestSupport
 
-/// A store of twenty accounts in a generation, with its provenance.
 struct IssuedStore {
   static let user = "005000000000001AAA"
   static let key = [UInt8](repeating: 7, count: 32)
   static let now: Int64 = 1_706_704_496_000
-
   let directory = TemporaryDirectory()
   let entry: StoreEntry
-
-  /// The path of the store.
   var path: String { directory.file("store.db") }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {

@@ -21,8 +21,7 @@ import Testing
         SyncStateEntry(
           scope: .user, storeName: "default", syncName: "accounts", type: "syncDown",
           status: "DONE", maxTimeStamp: IssuedStore.now)
-      ], cursors: ["accounts": IssuedStore.now],
-      notes: ["why": "test"])
+      ], cursors: ["accounts": IssuedStore.now], notes: ["why": "test"])
     return (temporary, record)
   }
 

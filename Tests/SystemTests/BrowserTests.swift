@@ -3,7 +3,6 @@ import JSON
 import TestSupport
 import Testing
 
-/// The browser that other tests use reports faults of a page.
 @Suite(.enabled(if: Browser.isThere, "Chromium is missing: make deps-test"))
 struct BrowserTests {
   let directory = TemporaryDirectory("pages")

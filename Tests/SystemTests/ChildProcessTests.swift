@@ -11,8 +11,7 @@ import Testing
       [
         "-c", "cat; printf '%s|' \"$1\" \"$ATTACHE_LEAK\" \"$A\"; echo bad >&2; exit 3", "sh",
         "x y",
-      ],
-      environment: ["A": "b"], input: Array("in ".utf8))
+      ], environment: ["A": "b"], input: Array("in ".utf8))
     #expect(String(decoding: result.output, as: UTF8.self) == "in x y||b|")
     #expect(String(decoding: result.error, as: UTF8.self) == "bad\n")
     #expect(result.status == 3)

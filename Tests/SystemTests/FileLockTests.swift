@@ -55,9 +55,7 @@ import Testing
         return
       }
       repeat {
-        do {
-          try FileLock(path, note: nil).close()
-        } catch {
+        do { try FileLock(path, note: nil).close() } catch {
           failures.withLock { $0.append("\(error)") }
         }
         rounds.withLock { $0 += 1 }

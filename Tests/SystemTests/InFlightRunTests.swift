@@ -24,9 +24,7 @@ struct InFlightRunTests {
           if answer == number { throw Trouble(number: number) }
         })
       return (started, taken, nil)
-    } catch {
-      return (started, taken, error as? Trouble)
-    }
+    } catch { return (started, taken, error as? Trouble) }
   }
 
   @Test func `after an error nothing more is started, and requests in flight are awaited`() async {

@@ -5,11 +5,7 @@ import Testing
   @Test func `no change is lost between threads`() async {
     let count = Locked(0)
     await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<8 {
-        group.addTask {
-          for _ in 0..<10_000 { count.withLock { $0 += 1 } }
-        }
-      }
+      for _ in 0..<8 { group.addTask { for _ in 0..<10_000 { count.withLock { $0 += 1 } } } }
     }
     #expect(count.withLock { $0 } == 80_000)
   }

@@ -3,16 +3,13 @@ import System
 import TestSupport
 import Testing
 
-/// Directories that may be emptied or overwritten because attache created them.
 @Suite struct MarkedDirectoryTests {
   let directory = TemporaryDirectory()
   private var place: String { directory.file("place") }
 
   private func marked(_ names: Set<String>? = nil, maker: String = "attache demo")
     -> MarkedDirectory
-  {
-    MarkedDirectory(place, maker: maker, names: names)
-  }
+  { MarkedDirectory(place, maker: maker, names: names) }
 
   @Test func `a directory that attache created can be emptied repeatedly`() throws {
     for _ in 1...2 {

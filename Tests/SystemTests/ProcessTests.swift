@@ -3,9 +3,7 @@ import System
 import Testing
 
 @Suite struct ProcessTests {
-  @Test func `peak memory is measured`() {
-    #expect(ProcessLimits.highWaterKiB() > 1000)
-  }
+  @Test func `peak memory is measured`() { #expect(ProcessLimits.highWaterKiB() > 1000) }
 
   @Test func `free space is known and a temporary directory is local`() {
     #expect((ProcessLimits.freeBytes(at: "/tmp") ?? 0) > 0)

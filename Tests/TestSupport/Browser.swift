@@ -79,8 +79,7 @@ package actor Browser {
 
   /// Opens an address or a file in a new page and waits until it is loaded; returns the time in
   /// seconds.
-  @discardableResult
-  package func open(_ place: String, _ look: Look = Look()) throws -> Double {
+  @discardableResult package func open(_ place: String, _ look: Look = Look()) throws -> Double {
     let address = place.hasPrefix("/") ? URL(fileURLWithPath: place).absoluteString : place
     let old = pipe.target
     pipe.target = ""
@@ -126,8 +125,7 @@ package actor Browser {
   }
 
   /// The value of an expression in the page, as JSON; a promise is awaited.
-  @discardableResult
-  package func run(_ script: String) throws -> JSONValue {
+  @discardableResult package func run(_ script: String) throws -> JSONValue {
     let answer = try pipe.call(
       "Runtime.evaluate",
       [

@@ -8,9 +8,7 @@ import System
 /// A zero byte ends each message. It blocks; `Browser` runs it on a dedicated thread.
 final class BrowserPipe {
   /// The failure of a call or an event.
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Failure: Error, CustomStringConvertible { let description: String }
 
   private let process = Process()
   private let requests = Pipe()
@@ -76,9 +74,7 @@ final class BrowserPipe {
   ) throws {
     let end = Date(timeIntervalSinceNow: seconds)
     while !events.contains(where: { $0["method"]?.string == method && isIt($0["params"] ?? .null) })
-    {
-      events.append(try next(before: end, method))
-    }
+    { events.append(try next(before: end, method)) }
   }
 
   func end() {

@@ -24,7 +24,6 @@ package struct Violation: Error, Sendable, CustomStringConvertible {
 /// The number of occurrences by group: "steps", "mishaps".
 package struct Tally: Sendable {
   private var counts: [String: [String: Int]] = [:]
-
   package init() {}
 
   package mutating func add<K: RawRepresentable<String>>(_ kind: K, to group: String) {
@@ -73,7 +72,6 @@ package struct Campaign<History: RandomHistory>: Sendable {
 
   /// The number of histories that run at the same time.
   private static var lanes: Int { 3 }
-
   private let size: CampaignSize?
   private let seeds: [UInt64]
   private let history: @Sendable (UInt64) -> History
@@ -178,13 +176,9 @@ package struct Campaign<History: RandomHistory>: Sendable {
 
   /// Runs one history; any error is a violation.
   package static func attempt(_ history: History) async -> Result<Tally, Violation> {
-    do {
-      return .success(try await history.play())
-    } catch let violation as Violation {
+    do { return .success(try await history.play()) } catch let violation as Violation {
       return .failure(violation)
-    } catch {
-      return .failure(Violation("\(error)"))
-    }
+    } catch { return .failure(Violation("\(error)")) }
   }
 
   /// Removes steps as long as the history still fails in the same way.

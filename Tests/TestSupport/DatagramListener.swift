@@ -6,7 +6,6 @@ package final class DatagramListener: Sendable {
   /// The path of the socket.
   package let path: String
   private let descriptor: Int32
-
   package init(_ path: String) throws {
     self.path = path
     descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue), 0)

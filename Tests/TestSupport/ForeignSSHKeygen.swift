@@ -11,10 +11,9 @@ public enum ForeignSSHKeygen {
   public static let isThere = FileManager.default.isExecutableFile(atPath: program)
 
   /// Runs it with arguments and standard input, and returns its exit status and its output.
-  @discardableResult
-  public static func run(
-    _ arguments: String..., input: [UInt8] = []
-  ) throws -> (status: Int32, output: String) {
+  @discardableResult public static func run(_ arguments: String..., input: [UInt8] = []) throws -> (
+    status: Int32, output: String
+  ) {
     let result = try ChildProcess.run(
       program, arguments, environment: ProcessEnvironment.variables(), input: input,
       deadlineSeconds: 60)

@@ -4,7 +4,6 @@ import JSON
 /// The part of JSON Schema 2020-12 that the schemas in `docs/` use.
 package struct JSONSchema {
   package let root: JSONValue
-
   package init(root: JSONValue) { self.root = root }
 
   /// Creates a schema from a file in `docs/`.

@@ -12,7 +12,6 @@ package final class RequestGate: Sendable {
   private let state = Locked(State())
   private let opened = DispatchSemaphore(value: 0)
   private let size: Int
-
   package init(_ size: Int) { self.size = size }
 
   package var most: Int { state.withLock { $0.most } }

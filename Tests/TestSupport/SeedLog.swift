@@ -8,7 +8,6 @@ import System
 package struct SeedLog: Sendable {
   /// The number of times `make soak` has completed all campaigns.
   static let round = ProcessEnvironment.variable("ATTACHE_SOAK_ROUND").flatMap { Int($0) } ?? 0
-
   private static let turn = Locked(())
   private let path: String
 

@@ -12,9 +12,7 @@ enum ImportTable {
   /// The table's line for a target.
   struct Row {
     let target: String
-    /// The folder of its sources.
     let folder: String
-    /// The modules of this package in its line.
     let modules: [String]
     /// The kind of line: `library`, `program`, `tests` or `benchmark`.
     let kind: String
@@ -40,7 +38,6 @@ enum ImportTable {
     }
   }()
 
-  /// Target → the modules of this package that it may import.
   static let allowed: [String: Set<String>] = Dictionary(
     uniqueKeysWithValues: rows.map { ($0.target, Set($0.modules)) })
 

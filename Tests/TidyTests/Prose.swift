@@ -77,7 +77,6 @@ enum Prose {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The lines without the spaces at their ends.
   private static func lines(_ text: String) -> [Bytes] {
     Bytes(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
       var line = $0.drop { $0 == space }
@@ -115,11 +114,9 @@ enum Prose {
     let parts = text.split(separator: "'", omittingEmptySubsequences: false).enumerated()
     return parts.filter { $0.offset % 2 == 1 && $0.element.contains(" ") }.map {
       String($0.element)
-    }
-    .joined(separator: "\n")
+    }.joined(separator: "\n")
   }
 
-  /// The prose in one line of code.
   private static func code(_ line: Bytes) -> [String] {
     var found: [String] = []
     if string(line).contains("func `") {
@@ -158,7 +155,6 @@ enum Prose {
     return min(index, line.count)
   }
 
-  /// The position after an interpolation that starts with the backslash at `start`.
   private static func endOfInterpolation(_ line: ArraySlice<UInt8>, _ start: Int) -> Int {
     var (index, depth, isText) = (start + 2, 1, false)
     while index < line.endIndex, depth > 0 {

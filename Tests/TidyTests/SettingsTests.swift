@@ -1,14 +1,11 @@
 import Testing
 
-/// Every accepted key of the pipeline file is read by some code.
 @Suite struct SettingsTests {
-  /// Whether a file has settings types.
   static func holdsSettings(_ path: String) -> Bool {
     path.hasPrefix("Sources/Pipelines/Configuration/")
       || path == "Sources/Returns/InboxLimits.swift"
   }
 
-  /// A stored property of a settings type.
   struct Setting: Hashable, CustomStringConvertible {
     let type: String
     let name: String
@@ -19,11 +16,9 @@ import Testing
   /// variables bound to them.
   static let holders = [
     "Pipeline": ["pipeline"], "OrgSettings": ["org"], "BudgetSettings": ["apiBudget"],
-    "LoginSettings": ["login"],
-    "UserSelection": ["users"], "StoreSettings": ["store", "stores"], "PrimeSettings": ["prime"],
-    "PackSettings": ["pack"], "Seal": ["seal"], "Sign": ["sign"], "Deltas": ["deltas"],
-    "InboxSettings": ["inbox"],
-    "InboxLimits": ["limits"],
+    "LoginSettings": ["login"], "UserSelection": ["users"], "StoreSettings": ["store", "stores"],
+    "PrimeSettings": ["prime"], "PackSettings": ["pack"], "Seal": ["seal"], "Sign": ["sign"],
+    "Deltas": ["deltas"], "InboxSettings": ["inbox"], "InboxLimits": ["limits"],
     "ReconcileSettings": ["reconcile"], "ReportSettings": ["report"], "LimitSettings": ["limits"],
     "KeepSettings": ["keep"],
   ]
@@ -37,7 +32,6 @@ import Testing
 
   static let files = SourceTree.files(under: "Sources")
 
-  /// The stored properties of each settings type.
   static let settings: [Setting] = {
     var found: [Setting] = []
     for file in files where holdsSettings(file.path) {
@@ -50,8 +44,7 @@ import Testing
         if let match = line.firstMatch(of: /^ *package struct (\w+)/) {
           types.append((String(match.1), indentation))
         }
-        guard let type = types.last, holders[type.name] != nil,
-          indentation == type.indentation + 2,
+        guard let type = types.last, holders[type.name] != nil, indentation == type.indentation + 2,
           let match = line.firstMatch(of: /^ *package var (\w+)/), !line.hasSuffix("{"),
           !line.hasSuffix("}")
         else { continue }
@@ -171,7 +164,6 @@ import Testing
     }
   }
 
-  /// The computed properties and functions whose body contains `name`.
   static func members(of text: String, that name: String) -> Set<String> {
     var members: Set<String> = []
     var member: (name: String, indentation: Int)?

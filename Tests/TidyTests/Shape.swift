@@ -68,9 +68,8 @@ enum Shape {
       $0.first?.isWhitespace == false && !$0.hasPrefix("//") && !$0.contains(" import ")
         && !$0.hasPrefix("import ")
     }.compactMap { line in
-      line.prefixMatch(
-        of: /(@\w+ |[a-z]+ )*(struct|class|enum|protocol|actor|typealias) (\w+)/
-      ).map { String($0.output.3) }
+      line.prefixMatch(of: /(@\w+ |[a-z]+ )*(struct|class|enum|protocol|actor|typealias) (\w+)/).map
+      { String($0.output.3) }
     }
   }
 }

@@ -6,8 +6,6 @@ enum SourceTree {
     /// The path relative to the package, such as `Sources/JSON/JSONValue.swift`.
     let path: String
     let text: String
-
-    /// The target of a file under `Sources/`.
     var target: String { String(path.split(separator: "/")[1]) }
     var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
   }
@@ -15,7 +13,6 @@ enum SourceTree {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The files that are compiled into programs.
   static let programs = files(under: "Sources") + files(under: "Benchmarks")
 
   static func files(under folder: String) -> [File] {

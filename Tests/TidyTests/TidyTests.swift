@@ -67,11 +67,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "import MobileSync",
-    "@testable import MobileSync",
-    "package import MobileSync",
-    "public import MobileSync",
-    "import struct MobileSync.SyncState",
+    "import MobileSync", "@testable import MobileSync", "package import MobileSync",
+    "public import MobileSync", "import struct MobileSync.SyncState",
     "@testable import class MobileSync.SyncManager",
     "  @preconcurrency package import struct MobileSync.SyncState",
     "import JSON; import MobileSync",

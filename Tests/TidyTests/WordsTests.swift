@@ -9,36 +9,30 @@ import Testing
   struct Word: Sendable {
     let pattern: String
     let instead: String
-
     init(_ pattern: String, _ instead: String) { (self.pattern, self.instead) = (pattern, instead) }
   }
 
   static let words = [
-    Word(#"mend(s|ed|ing)?\b"#, "fix"),
-    Word(#"anew\b|once more\b"#, "again"),
+    Word(#"mend(s|ed|ing)?\b"#, "fix"), Word(#"anew\b|once more\b"#, "again"),
     Word(
-      #"(goes|go|gone|going|went) on (with|from|where|by)\b|(went|goes) on\b"#,
-      "resume, continue"),
+      #"(goes|go|gone|going|went) on (with|from|where|by)\b|(went|goes) on\b"#, "resume, continue"),
     Word(
       #"(?-i:begins?\b)(?! (with|at|in|after|before|by)\b)|at work\b|died\b"#,
       "start, is running, was interrupted, finished"),
     Word(#"end(s|ed)? by itself\b"#, "start, is running, was interrupted, finished"),
-    Word(#"nights?\b"#, "run"),
-    Word(#"persons?\b"#, "operator, user"),
+    Word(#"nights?\b"#, "run"), Word(#"persons?\b"#, "operator, user"),
     Word(#"(?<![:{'\"])(nobody|somebody|whoever)\b(?![@:'\"])"#, "no one, another user"),
     Word(#"whatever (dies|died|fails|failed|becomes|became)\b"#, "no one, another user"),
     Word(#"(the|an) office\b|office's\b"#, "the org's users"),
     Word(#"tell(s|ing)? of\b|(is|are|was|were|be|been|being) told\b(?! to\b)"#, "report, message"),
     Word(#"told (as|of|by|with|at|that|what|where|whose|apart)\b|in words\b"#, "report, message"),
     Word(#"(its|their|own) words\b|(?<='s )words\b"#, "report, message"),
-    Word(#"what bec[ao]mes? of\b"#, "outcome"),
-    Word(#"(?-i:Says? whether\b)"#, "whether"),
+    Word(#"what bec[ao]mes? of\b"#, "outcome"), Word(#"(?-i:Says? whether\b)"#, "whether"),
     Word(#"hand(s|ed|ing)?[- ]backs?\b"#, "return"),
     Word(#"hand(s|ed|ing)? (it|them|one|(a|the|its) (store|file)) back\b"#, "return"),
     Word(#"(un)?settl(e|es|ed|ing)\b"#, "resolved, processed, discarded, applied"),
     Word(
-      #"(take[ns]?|taking|took) (it |them |that )?up\b"#,
-      "resolved, processed, discarded, applied"),
+      #"(take[ns]?|taking|took) (it |them |that )?up\b"#, "resolved, processed, discarded, applied"),
     Word(
       #"(give[ns]?|giving|gave) (it |them |that |the edit )?up\b"#,
       "resolved, processed, discarded, applied"),
@@ -69,12 +63,10 @@ import Testing
       "white space, unpaired surrogates, internals, injected fault"),
     Word(#"carried (edit|row|record|one)s?\b"#, "redelivered"),
     Word(#"(is|are|was|were|be|been|edits?|rows?|records?) carried\b"#, "redelivered"),
-    Word(#"remade\b"#, "recreated"),
-    Word(#"in doubt\b"#, "unconfirmed"),
+    Word(#"remade\b"#, "recreated"), Word(#"in doubt\b"#, "unconfirmed"),
     Word(
       #"witness(es)?\b|own writes?\b|remaining record\b|likeness(es)?\b"#,
-      "prior write, merge survivor, match"),
-    Word(#"clash(es|ed|ing)?\b"#, "device conflict"),
+      "prior write, merge survivor, match"), Word(#"clash(es|ed|ing)?\b"#, "device conflict"),
     Word(
       #"(?<!in )(?<!takes )(?<!take )(?<!to )(?<!at )(the|its|their|a) place\b"#,
       "location, position, index"),
@@ -84,22 +76,17 @@ import Testing
     Word(#"what judges\b|judg(e|es|ed|ing) from outside\b"#, "third-party test tool"),
   ]
 
-  /// Files that quote the words.
   private static let quoting = ["docs/dev/style.md", "Tests/TidyTests/WordsTests.swift"]
 
   /// Files and folders that are not clean yet.
   ///
   /// If one of them is clean, a test fails until it is removed here.
   private static let exceptions: [String] = [
-    "Sources/Ledger/LedgerDatabase.swift",
-    "Sources/Ledger/LedgerSchema.swift",
-    "Sources/Reports/HTML/HTMLReport+Script.swift",
-    "Sources/Reports/HTML/HTMLReport+Style.swift",
-    "Sources/Review/ReviewPage+Script.swift",
-    "Sources/Review/ReviewPage+Style.swift",
+    "Sources/Ledger/LedgerDatabase.swift", "Sources/Ledger/LedgerSchema.swift",
+    "Sources/Reports/HTML/HTMLReport+Script.swift", "Sources/Reports/HTML/HTMLReport+Style.swift",
+    "Sources/Review/ReviewPage+Script.swift", "Sources/Review/ReviewPage+Style.swift",
   ]
 
-  /// Every sentence of the repository, by its file.
   private static let files: [(path: String, units: [Prose.Unit])] = {
     let swift = ["Sources", "Tests", "Benchmarks"].flatMap { SourceTree.files(under: $0) }
     let manifest = ["Package.swift"].compactMap { SourceTree.file($0) }
@@ -114,7 +101,6 @@ import Testing
       options: .caseInsensitive)
   }
 
-  /// The words of the list in some text.
   private static func found(_ text: String, _ expression: NSRegularExpression) -> [String] {
     expression.matches(in: text, range: NSRange(text.startIndex..., in: text)).compactMap {
       Range($0.range, in: text).map { String(text[$0]) }

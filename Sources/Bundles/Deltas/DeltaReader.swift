@@ -4,7 +4,7 @@ import System
 
 /// Reads deltas as untrusted archives.
 package enum DeltaReader {
-  /// Whether an archive begins as a delta does.
+  /// Whether an archive starts as a delta does.
   package static func isDelta(_ path: String) -> Bool {
     guard let reader = try? ArchiveReader(path: path, limits: BundleReader.ofAnySize) else {
       return false

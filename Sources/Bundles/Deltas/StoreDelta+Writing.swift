@@ -34,8 +34,9 @@ extension StoreDelta {
     try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute(
       "PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
-    try connection.run("ATTACH DATABASE \(Connection.plain(old)) AS old")
-    try connection.run("ATTACH DATABASE \(Connection.plain(new)) AS new")
+    // A global store that did not change is both, and a file is not locked twice.
+    try connection.run("ATTACH DATABASE \(Connection.immutableAddress(old)) AS old")
+    try connection.run("ATTACH DATABASE \(Connection.immutableAddress(new)) AS new")
     return try connection.transaction {
       guard try isLayoutEqual(connection) else { return .unlike }
       return try .written(compare(connection))

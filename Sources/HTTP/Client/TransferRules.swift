@@ -65,6 +65,14 @@ package struct TransferRules: Sendable {
     parts(of: url)?.authority.contains("@") ?? false
   }
 
+  /// Whether an address has no port, or one that exists.
+  package static func hasValidPort(_ url: String) -> Bool {
+    guard let authority = parts(of: url)?.authority else { return false }
+    let rest = authority.first == "[" ? authority.drop { $0 != "]" }.dropFirst() : authority
+    guard let colon = rest.firstIndex(of: ":") else { return true }
+    return UInt16(rest[rest.index(after: colon)...]).map { $0 > 0 } ?? false
+  }
+
   private static func isSafe(_ scheme: String, isLoopback: Bool) -> Bool {
     scheme == "https" || (scheme == "http" && isLoopback)
   }

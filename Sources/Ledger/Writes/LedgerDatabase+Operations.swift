@@ -176,14 +176,14 @@ extension LedgerDatabase {
     }
   }
 
-  /// Records that writes, if they are repeated, each have a request of their own, because theirs was
+  /// Records that writes, if they are repeated, each have a separate request, because theirs was
   /// answered as too large.
   package func separate(_ operations: [OperationRow]) throws {
     try connection.run(
       "UPDATE operation SET batch = 1 WHERE id IN (\(each: operations.map(\.id)))")
   }
 
-  /// Whether a write, if it is repeated, has a request of its own.
+  /// Whether a write, if it is repeated, has a separate request.
   package func isSeparated(_ operation: OperationRow) throws -> Bool {
     try connection.integer("SELECT batch FROM operation WHERE id = \(operation.id)") == 1
   }

@@ -29,7 +29,7 @@ extension OrgError {
     OrgError(code: "JSON_PARSER_ERROR", message: message)
   }
 
-  /// The body is larger than an org reads, in an org's own words.
+  /// The body is larger than an org reads, as an org reports it.
   static func tooLarge(limit: Int) -> OrgError {
     unreadableBody(
       "Maximum size of request reached. Maximum size of request is \(limit) bytes.")

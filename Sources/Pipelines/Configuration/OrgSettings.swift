@@ -1,4 +1,3 @@
-import HTTP
 import JSON
 import Salesforce
 
@@ -69,16 +68,7 @@ package struct OrgSettings: Sendable, Hashable {
   }
 
   private static func check(_ url: String, _ node: JSONNode, _ reader: ConfigurationReader) {
-    if reader.hasCredentials(url, node) || TransferRules.isSafe(url) { return }
-    if url.hasPrefix("http://") {
-      reader.report(
-        node, "a login over plain http sends its secrets unencrypted",
-        "write https://\(url.dropFirst(7))")
-    } else {
-      reader.report(
-        node, "\(JSONText.quoted(url)) is not the URL of an org",
-        "write \"https://….my.salesforce.com\"")
-    }
+    if let fault = OrgAddress.fault(of: url) { reader.report(node, fault.what, fault.fix) }
   }
 
   private static func check(version: String, _ node: JSONNode, _ reader: ConfigurationReader) {

@@ -33,7 +33,7 @@ package struct PlannedSend {
   var followers: [PlannedSend] = []
   /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
   var isAlone = false
-  /// Whether it is sent in a request of its own.
+  /// Whether it is sent in a separate request.
   package var goesAlone = false
 
   /// A member of its write.

@@ -15,8 +15,8 @@ import System
 ///
 /// One rule decides whether a request arrived:
 /// - It is looked for at the address that it was sent to: its record; for an upsert, its known
-///   record and every record that has its key now, whoever created that; for a create, the records
-///   that its sender created in its time.
+///   record and every record that has its key now, even if another user created that; for a create,
+///   the records that its sender created in its time.
 /// - It arrived if the org shows its effect there and nothing else accounts for it: no write of
 ///   attache, no earlier verdict, and no condition that no longer holds. The effect is a record with
 ///   its values that its sender wrote last, a sent field that changed to the request's value since
@@ -27,8 +27,8 @@ import System
 ///   org anyway.
 ///
 /// The last known values are those that runs and writes of attache read after the request was sent
-/// (`LedgerDatabase.lastKnown`). So another user's change of other fields is no arrival, nor is a
-/// value that has been there since. Each request is reported once.
+/// (`LedgerDatabase.lastKnown`). Another user's change of other fields does not count as an arrival,
+/// nor does a value that has been there since. Each request is reported once.
 extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
   ///

@@ -38,20 +38,15 @@ import Testing
     #expect(json["urls"]?.object != nil)
   }
 
-  /// What is cached.
   enum Answer: CaseIterable, Sendable {
     case layout, description
-
     var request: LocalOrg.RequestKind { self == .layout ? .layout : .describe }
     var soup: String { self == .layout ? LayoutTarget.soupName : MetadataTarget.soupName }
 
-    /// Fetches and checks it.
     func check(_ store: ManagedStore, _ platform: Platform, _ mode: FetchMode) async throws {
       switch self {
-      case .layout:
-        try await AnswerCacheTests.check(AnswerCacheTests.layout(store, mode), platform)
-      case .description:
-        try await AnswerCacheTests.check(AnswerCacheTests.metadata(store, mode))
+      case .layout: try await AnswerCacheTests.check(AnswerCacheTests.layout(store, mode), platform)
+      case .description: try await AnswerCacheTests.check(AnswerCacheTests.metadata(store, mode))
       }
     }
   }

@@ -12,7 +12,6 @@ final class Device {
   static func name(_ number: Int) -> String { number == 0 ? "ada" : "ben" }
   static func username(_ number: Int) -> String { name(number) + "@example.com" }
 
-  /// An element as read between two steps.
   struct Element: Sendable, Hashable {
     var entry: Int64
     var object: JSONObject
@@ -38,7 +37,6 @@ final class Device {
   var left: Set<Int64> = []
   /// Clean elements as written by a sync down.
   var arrived: [Int64: JSONObject] = [:]
-
   init(_ number: Int, _ setup: HistorySetup, client: Salesforce.Org, platform: Platform? = nil)
     async throws
   {
@@ -90,7 +88,6 @@ final class Device {
     try store.close()
   }
 
-  /// The path of the store for the next process.
   func nextPath() -> String {
     opened += 1
     return directory.file("\(opened).db")
@@ -177,8 +174,7 @@ extension HistorySetup {
     let kinds: [SyncUpTarget.Kind: (String, String)] = [
       .batch: (
         "SFBatchSyncUpTarget", "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"
-      ),
-      .single: ("SFSyncUpTarget", "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"),
+      ), .single: ("SFSyncUpTarget", "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"),
     ]
     return SyncUpTarget(
       kind: upKind, createFieldlist: fieldlist, externalIdFieldName: externalID,

@@ -2,7 +2,6 @@ import MobileSync
 
 /// All edits made on devices: each must end in the org or in a row of a report.
 struct EditLog {
-  /// The user's action.
   enum Kind: Sendable, Hashable {
     case create
     case change(field: Int)
@@ -66,8 +65,7 @@ struct EditLog {
       let element = elements[edit.entry]
       let id = (before[edit.entry] ?? element)?.id ?? ""
       let isDone =
-        edit.kind == .delete
-        ? Self.isGone(edit, id, rows, live) : watch.hasSeen(edit.token)
+        edit.kind == .delete ? Self.isGone(edit, id, rows, live) : watch.hasSeen(edit.token)
       if isDone {
         edits[index].end = .inOrg
       } else if element.map({ Self.carries($0, edit, setup) }) ?? false {
@@ -81,7 +79,6 @@ struct EditLog {
     return lost
   }
 
-  /// The app discards what was reported.
   mutating func giveUp(device: Int, entry: Int64) {
     for index in edits.indices
     where edits[index].end == nil && edits[index].device == device && edits[index].entry == entry {
@@ -89,7 +86,6 @@ struct EditLog {
     }
   }
 
-  /// The edits without an outcome.
   var open: [Edit] { edits.filter { $0.end == nil } }
 
   /// Whether the record of a deletion is gone; a create whose response was lost gets its ID, and is
@@ -102,7 +98,6 @@ struct EditLog {
     return !known.isEmpty && known.allSatisfy { live[$0] == nil }
   }
 
-  /// Whether an element still has an edit to send.
   private static func carries(
     _ element: Device.Element, _ edit: Edit, _ setup: HistorySetup
   ) -> Bool {

@@ -1,7 +1,6 @@
 import MobileSync
 import Testing
 
-/// Failures found by the histories of `ConvergenceTests`, each reduced to a minimum.
 @Suite struct FoundByHistoriesTests {
   private static let fields = SyncOptions(fieldlist: ["Name", "Description"])
 

@@ -1,13 +1,9 @@
 import MobileSync
 import TestSupport
 
-/// The setup of a history's devices and syncs.
 struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
-  /// The object; `Site_Visit__c` has an external ID.
   var object: String
-  /// The fields to edit.
   var fields: [String]
-  /// Whether a briefcase selects the records instead of a query.
   var isBriefcase: Bool
   var upKind: SyncUpTarget.Kind
   var upBatch: Int
@@ -27,8 +23,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var description: String {
     "\(object) by \(isBriefcase ? "briefcase" : "soql") \(downMode.rawValue), up by "
       + "\(upKind.rawValue) of \(upBatch) \(upMode.rawValue), overlap \(overlapSeconds) s, "
-      + "quiet \(quietSeconds) s"
-      + (goesBack ? ", the org's clock goes back once" : "")
+      + "quiet \(quietSeconds) s" + (goesBack ? ", the org's clock goes back once" : "")
   }
 
   static func draw(_ random: inout HistoryRandom) -> HistorySetup {
@@ -49,11 +44,9 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 /// A history: its setup and its steps, all derived from one seed.
 struct History: RandomHistory, Hashable {
   static let length = 30
-
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-
   init(seed: UInt64) {
     self.seed = seed
     var random = HistoryRandom(seed)

@@ -6,22 +6,17 @@ import TestSupport
 
 import Testing
 
-/// The served org of one history, with the other users' changes.
 final class HistoryOrg {
-  /// The prefix of the names of records that the query finds.
   static let prefix = "in-"
   static let start: Int64 = 1_700_000_000_000
-
   let setup: HistorySetup
   let org: LocalOrg.Org
   let server: OrgServer
   let admin: OrgUser
   let watch: OrgWatch
-  /// The briefcase rule, if there is one.
   private(set) var ruleID: String?
   private let directory = MemoryDirectory("org")
   private var made = 0
-
   init(_ setup: HistorySetup) throws {
     self.setup = setup
     org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
@@ -49,7 +44,6 @@ final class HistoryOrg {
 
   deinit { server.stop() }
 
-  /// Returns the org as a device's client.
   func client(of device: Int) throws -> Salesforce.Org {
     try Salesforce.Org(
       url: server.url,

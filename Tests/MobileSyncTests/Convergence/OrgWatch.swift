@@ -2,14 +2,11 @@ import JSON
 import LocalOrg
 import System
 
-/// A record of the org with the fields that histories change.
 struct OrgRecord: Sendable, Hashable {
   var id: String
   var name: String
   var values: [String]
   var modified: String
-
-  /// Whether the history's query finds it.
   var matches: Bool { name.hasPrefix(HistoryOrg.prefix) }
 }
 
@@ -24,14 +21,12 @@ final class OrgWatch: Sendable {
   private let setup: HistorySetup
   private let admin: OrgUser
   private let state = Locked(State())
-
   init(_ org: LocalOrg.Org, _ setup: HistorySetup, admin: OrgUser) {
     self.org = org
     self.setup = setup
     self.admin = admin
   }
 
-  /// Records the org's current state.
   func look() throws {
     let fields = (["Id", "Name"] + setup.fields + ["LastModifiedDate"]).joined(separator: ", ")
     let page = try org.query("SELECT \(fields) FROM \(setup.object)", as: admin)
@@ -52,15 +47,9 @@ final class OrgWatch: Sendable {
     }
   }
 
-  /// The existing records, by ID, at the last look.
   var records: [String: OrgRecord] { state.withLock { $0.records } }
-
-  /// The existing records ordered by ID, which is the order of creation.
   var sorted: [OrgRecord] { records.values.sorted { $0.id < $1.id } }
-
-  /// The existing records that the query finds.
   var matching: [OrgRecord] { sorted.filter(\.matches) }
 
-  /// Whether a value was ever in the org.
   func hasSeen(_ value: String) -> Bool { state.withLock { $0.seen.contains(value) } }
 }

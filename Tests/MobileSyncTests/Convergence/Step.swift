@@ -3,22 +3,16 @@
 /// A step selects elements and records by a number modulo their count, so that any step can be
 /// omitted and the others remain valid.
 enum Step: Sendable, Hashable, CustomStringConvertible {
-  /// The syncs of a device.
-  enum Sync: String, Sendable, Hashable, CaseIterable {
-    case down, up, ghosts
-  }
+  enum Sync: String, Sendable, Hashable, CaseIterable { case down, up, ghosts }
 
   /// The date of a change in the org.
   enum Moment: Sendable, Hashable {
-    /// A second after the last one.
     case now
-    /// The same second as the last one.
     case same
     /// This number of seconds before now, as if its transaction had started then and committed now.
     case late(Int)
   }
 
-  /// The side whose values win a conflict.
   enum Side: String, Sendable, Hashable { case server, device }
 
   case create(device: Int)
@@ -33,7 +27,6 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case sync(device: Int, Sync, Mishap?)
   /// The app resolves what the last sync up skipped.
   case resolve(device: Int, Side)
-  /// The app is killed while no sync is running.
   case kill(device: Int)
 
   var description: String {

@@ -15,13 +15,11 @@ final class Strike {
   private let edited = Locked<EditLog.Edit?>(nil)
   /// The actions still running on the server's threads.
   private let pending = DispatchGroup()
-  /// The path of the store's copy after a kill.
   let copy: String
   /// The element edited during the sync, and the new value.
   private var target: (entry: Int64, field: Int, token: String)?
   /// The record that another user changes, or that a retrieve does not find.
   private var record: OrgRecord?
-
   init(_ mishap: Mishap, _ world: World, _ device: Device, _ sync: Step.Sync) async throws {
     self.mishap = mishap
     self.world = world
@@ -40,7 +38,6 @@ final class Strike {
     if record == nil, !records.isEmpty { record = records[mishap.salt % records.count] }
   }
 
-  /// Whether the fault fired.
   var happened: Bool {
     switch mishap.kind {
     case .stop, .kill, .changedBetween: happening.withLock { $0 }
@@ -49,9 +46,7 @@ final class Strike {
     }
   }
 
-  /// The edit made during the sync.
   var edit: EditLog.Edit? { edited.withLock { $0 } }
-
   private let struck = Locked(false)
 
   /// Records whether the org's faults fired, and removes them.
@@ -77,8 +72,7 @@ final class Strike {
     switch mishap.kind {
     case .dropBefore: faults.add(match, nth: nth, times: times, .drop(afterCommit: false))
     case .dropAfter: faults.add(match, nth: nth, times: times, .drop(afterCommit: true))
-    case .truncate:
-      faults.add(match, nth: nth, times: times, .truncate(bytes: mishap.salt % 120))
+    case .truncate: faults.add(match, nth: nth, times: times, .truncate(bytes: mishap.salt % 120))
     case .unavailable:
       faults.add(
         match, nth: nth, times: times,
@@ -143,7 +137,6 @@ final class Strike {
 
   // MARK: Actions while the device waits
 
-  /// Runs an action before the org processes a request.
   private func meanwhile(
     _ body: @escaping @Sendable (LocalOrg.Org) throws -> Void
   ) -> Faults.Action {

@@ -11,7 +11,6 @@ struct SyncCheck {
   private let records: [String: OrgRecord]
   /// Whether the sync requests only changes.
   private let isIncremental: Bool
-
   init(_ world: World, _ device: Device, _ sync: Step.Sync) async throws {
     self.world = world
     self.device = device
@@ -25,7 +24,6 @@ struct SyncCheck {
     Dictionary(uniqueKeysWithValues: try await device.elements().map { ($0.entry, $0) })
   }
 
-  /// Checks the sync's effects.
   func hold(_ result: SyncResult, rows: [EditLog.Row], wasStruck: Bool, kind: Mishap.Kind?)
     async throws
   {
@@ -109,14 +107,12 @@ struct SyncCheck {
     }
   }
 
-  /// Elements are removed from a store only for a reason.
   private func removed(
     _ after: [Int64: Device.Element], of mayGo: (Device.Element) -> Bool
   ) throws {
     for (entry, element) in elements where after[entry] == nil && !mayGo(element) {
       throw Violation(
-        "\(name) removed element \(entry) (record \(element.id)) in a sync "
-          + sync.rawValue)
+        "\(name) removed element \(entry) (record \(element.id)) in a sync " + sync.rawValue)
     }
   }
 

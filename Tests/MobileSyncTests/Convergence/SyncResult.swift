@@ -1,13 +1,10 @@
 import MobileSync
 
-/// The result of a sync in a history.
 struct SyncResult: Sendable {
   var report: SyncReport
   var error: SyncError?
-  /// The number of ghosts removed, if requested.
   var ghosts: Int?
 
-  /// Runs a sync and waits until it ends.
   static func run(_ sync: Step.Sync, _ manager: SyncManager) async -> SyncResult {
     do throws(SyncError) {
       guard sync != .ghosts else {
@@ -19,11 +16,7 @@ struct SyncResult: Sendable {
       do throws(SyncError) {
         try await run.finish()
         return SyncResult(report: report)
-      } catch {
-        return SyncResult(report: report, error: error)
-      }
-    } catch {
-      return SyncResult(report: SyncReport(), error: error)
-    }
+      } catch { return SyncResult(report: report, error: error) }
+    } catch { return SyncResult(report: SyncReport(), error: error) }
   }
 }

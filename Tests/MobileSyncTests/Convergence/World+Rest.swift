@@ -13,9 +13,7 @@ extension World {
       try org.moveClock(seconds: setup.quietSeconds)
       try await sendEverything()
       for device in devices { try await compare(device) }
-    } catch let violation as Violation {
-      throw Violation("at rest: \(violation)")
-    }
+    } catch let violation as Violation { throw Violation("at rest: \(violation)") }
     if let edit = log.open.first {
       throw Violation(
         "at rest: \(Device.name(edit.device))'s edit of step \(edit.step) "

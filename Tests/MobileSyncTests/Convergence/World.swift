@@ -17,10 +17,8 @@ final class World {
   var allowance: [String: Int] = [:]
   var step = 0
   private var made = 0
-
   var setup: HistorySetup { history.setup }
   var watch: OrgWatch { org.watch }
-
   init(_ history: History) async throws {
     self.history = history
     org = try HistoryOrg(history.setup)
@@ -35,9 +33,7 @@ final class World {
     for number in 0..<2 { try await world.sync(number, .down, nil) }
     for (index, step) in history.steps.enumerated() {
       world.step = index + 1
-      do {
-        try await world.perform(step)
-      } catch let violation as Violation {
+      do { try await world.perform(step) } catch let violation as Violation {
         throw Violation("step \(index + 1): \(violation)")
       }
     }
@@ -72,7 +68,6 @@ final class World {
     if !records.isEmpty { try body(records[pick % records.count]) }
   }
 
-  /// Returns a unique value.
   func token(_ device: Device) -> String {
     made += 1
     return "\(Device.name(device.number))-\(made)"
@@ -117,8 +112,7 @@ final class World {
   // MARK: Conflicts
 
   /// The app resolves the conflicts of the last sync up, with the org's record or its own.
-  @discardableResult
-  func resolve(_ device: Device, _ side: Step.Side) async throws -> Int {
+  @discardableResult func resolve(_ device: Device, _ side: Step.Side) async throws -> Int {
     let left = device.left
     device.left = []
     var settled = 0
@@ -171,7 +165,6 @@ final class World {
 
   // MARK: Syncs
 
-  /// Runs a sync with its fault, and checks its effects.
   func sync(_ number: Int, _ sync: Step.Sync, _ mishap: Mishap?) async throws {
     let device = devices[number]
     try watch.look()
@@ -207,7 +200,6 @@ final class World {
     return (true, reports)
   }
 
-  /// Compares a device's store with the log of edits.
   func check(_ device: Device, before: [Int64: Device.Element], rows: [EditLog.Row]) async throws {
     let elements = try await device.elements()
     let byEntry = Dictionary(uniqueKeysWithValues: elements.map { ($0.entry, $0) })

@@ -204,7 +204,6 @@ import Testing
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.cause?.kind == .authentication)
     #expect(await run.lastState.status == .failed)
-    // As after a new login.
     let manager = try await store.restarted()
     try await manager.reSync(id: run.syncID).finish()
     #expect(try await store.column("Id") == ids.sorted())

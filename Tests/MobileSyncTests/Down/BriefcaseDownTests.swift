@@ -9,7 +9,6 @@ import Testing
   static let accounts = BriefcasePrimeTests.accounts
   static let contacts = BriefcasePrimeTests.contacts
 
-  /// A store whose user has a briefcase of all accounts and contacts.
   static func store(
     _ platform: Platform = .ios, accounts: Int, contacts: Int = 0,
     _ adjust: (inout OrgServer.Options) -> Void = { _ in }
@@ -21,9 +20,7 @@ import Testing
 
   static func target(
     _ infos: [BriefcaseObjectInfo] = [accounts, contacts], perRetrieve: Int = 2000
-  ) -> SyncTarget {
-    .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve))
-  }
+  ) -> SyncTarget { .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve)) }
 
   static func start(
     _ store: ManagedStore, _ target: SyncTarget = target(), _ mode: MergeMode = .overwrite

@@ -86,8 +86,7 @@ import MobileSync
   private static let cut: [(SyncTarget, late: Int)] = [
     (
       .soql(
-        SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3")),
-      4
+        SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3")), 4
     ),
     (
       .soql(
@@ -119,7 +118,6 @@ import MobileSync
     for platform in Platform.allCases {
       #expect(Set(names).isSubset(of: try snapshot.column("Name", of: Self.soup, platform)))
     }
-    // Nothing has changed since.
     #expect(try await !snapshot.prime().changed)
     #expect(try await store.manager.reSync(id: run.syncID).finish().written == 0)
   }
@@ -156,8 +154,7 @@ import MobileSync
         SoqlTarget(
           query:
             "SELECT \(field), Name FROM Account WHERE Name = 'n' ORDER BY \(field) DESC LIMIT 2",
-          fields: TargetFields(idFieldName: field))),
-      soupName: "numbered")
+          fields: TargetFields(idFieldName: field))), soupName: "numbered")
     try await run.finish()
     try store.org.make("Account", ["Name": "n", field: .number("3")])
     let report = try await store.manager.reSync(id: run.syncID).finish()

@@ -5,7 +5,6 @@ import SmartStore
 import System
 import Testing
 
-/// The kinds of sync down whose elements are records.
 enum DownKind: String, CaseIterable, Sendable {
   case soql, sosl, mru, refresh, parentChildren, briefcase, custom
 
@@ -17,8 +16,7 @@ enum DownKind: String, CaseIterable, Sendable {
     let list = fields.joined(separator: ", ")
     let filter = "Name LIKE 'Acme%'"
     switch self {
-    case .soql:
-      return .soql(SoqlTarget(query: "SELECT Id, \(list) FROM Account WHERE \(filter)"))
+    case .soql: return .soql(SoqlTarget(query: "SELECT Id, \(list) FROM Account WHERE \(filter)"))
     case .sosl:
       return .sosl(
         SoslTarget(
@@ -92,10 +90,7 @@ struct AcmeTarget: CustomSyncDownTarget {
   }
 }
 
-/// The destination of a sync down.
-enum DownSink: String, CaseIterable, Sendable {
-  case store, snapshot
-}
+enum DownSink: String, CaseIterable, Sendable { case store, snapshot }
 
 /// One kind of sync down, run repeatedly into one kind of sink.
 final class DownWorld {
@@ -103,12 +98,10 @@ final class DownWorld {
   private let names: [String]
   private let store: ManagedStore?
   private let snapshot: Snapshot?
-
   init(
     _ kind: DownKind, _ sink: DownSink, _ mode: MergeMode = .overwrite,
     settings: SyncSettings = SyncSettings(overlapSeconds: 0), target: SyncTarget? = nil,
-    org known: SyncedOrg? = nil, _ platform: Platform = .ios,
-    as user: String = "admin@example.com"
+    org known: SyncedOrg? = nil, _ platform: Platform = .ios, as user: String = "admin@example.com"
   ) async throws {
     let syncs = try kind.syncs(mode, target)
     names = syncs.map(\.syncName)
@@ -144,8 +137,7 @@ final class DownWorld {
   }
 
   /// Runs the syncs; `listing` also removes what the org no longer has and fetches what is missing.
-  @discardableResult
-  func sync(listing: Bool = false) async throws -> Run {
+  @discardableResult func sync(listing: Bool = false) async throws -> Run {
     var result = Run()
     if let snapshot {
       snapshot.listIDs = listing ? ["userstore/ids", "userstore/down"] : []
@@ -169,7 +161,6 @@ final class DownWorld {
     return result
   }
 
-  /// The names of the accounts in the store, by ID.
   func names() async throws -> [String: String] {
     let elements = try await store?.elements() ?? snapshot?.elements("accounts") ?? []
     if let snapshot {
@@ -198,9 +189,7 @@ final class DownWorld {
   /// The elements of each store, without the time of writing.
   func texts() async throws -> [[String]] {
     let all: [[JSONValue]] =
-      if let snapshot {
-        try Platform.allCases.map { try snapshot.elements("accounts", $0) }
-      } else {
+      if let snapshot { try Platform.allCases.map { try snapshot.elements("accounts", $0) } } else {
         [try await store?.elements() ?? []]
       }
     return all.map { elements in
@@ -212,13 +201,11 @@ final class DownWorld {
     }
   }
 
-  /// The flag `__local__` of all elements.
   func dirty() async throws -> [String] {
     let elements = try await store?.elements() ?? snapshot?.elements("accounts") ?? []
     return elements.filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
   }
 
-  /// The cursor from which the sync continues.
   func cursor() async throws -> Int64 {
     if let store { return try await store.manager.syncStatus(named: "down")?.maxTimeStamp ?? -1 }
     return try snapshot.map { try SyncsSoup.states(in: $0.store()) }?.last?.maxTimeStamp ?? -1

@@ -1,7 +1,6 @@
 import MobileSync
 import Testing
 
-/// An account in the org with its contacts.
 struct Family: Sendable, Hashable {
   var id: String
   var children: [String]
@@ -9,16 +8,14 @@ struct Family: Sendable, Hashable {
 
 extension SyncedOrg {
   /// Creates accounts with contacts: `Account 0` with `Contact 0.0` and so on.
-  @discardableResult
-  func makeFamilies(_ count: Int, children: Int) throws -> [Family] {
+  @discardableResult func makeFamilies(_ count: Int, children: Int) throws -> [Family] {
     try org.transaction {
       try (0..<count).map { place in
         let id = try make(
           "Account", ["Name": .string("Account \(place)"), "Description": "server"])
         let children = try (0..<children).map { child in
           try make(
-            "Contact",
-            ["LastName": .string("Contact \(place).\(child)"), "AccountId": .string(id)])
+            "Contact", ["LastName": .string("Contact \(place).\(child)"), "AccountId": .string(id)])
         }
         return Family(id: id, children: children)
       }
@@ -42,8 +39,7 @@ extension ParentChildrenTarget {
 }
 
 extension ManagedStore {
-  @discardableResult
-  func syncFamilies(
+  @discardableResult func syncFamilies(
     _ target: ParentChildrenTarget, _ mode: MergeMode = .overwrite
   ) async throws -> SyncRun {
     let run = try await manager.syncDown(
@@ -54,8 +50,7 @@ extension ManagedStore {
   }
 
   /// Runs an existing sync again and waits until it ends.
-  @discardableResult
-  func reSync(_ run: SyncRun) async throws -> SyncRun {
+  @discardableResult func reSync(_ run: SyncRun) async throws -> SyncRun {
     let next = try await manager.reSync(id: run.syncID)
     try await next.finish()
     return next
@@ -72,7 +67,6 @@ extension ManagedStore {
 }
 
 extension SyncUpTarget {
-  /// The target for accounts with contacts, as in the SDK's tests.
   static func accounts(
     _ type: RelationshipType = .masterDetail, externalIDs: (String?, String?) = (nil, nil)
   ) -> SyncUpTarget {

@@ -189,8 +189,7 @@ import Testing
     let body: JSONValue = ["totalSize": 4, "done": true, "records": .array(accounts)]
     store.org.server.faults.add(
       .kind(.query),
-      .respond(
-        .init(status: 200, headers: ["Content-Type": "application/json"], body: body.bytes)))
+      .respond(.init(status: 200, headers: ["Content-Type": "application/json"], body: body.bytes)))
     var target = ParentChildrenTarget.accounts()
     target.family = .accounts(dates: (parentField, childField))
     #expect(try await store.syncFamilies(target).lastState.maxTimeStamp == stamps[expected])
@@ -222,7 +221,6 @@ import Testing
     #expect(names[families[3].children[0]] == nil)
     let parents = try await store.values("AccountId", of: "contacts")
     #expect(parents[families[1].children[1]] == families[2].id)
-    // Nothing is missed or fetched again afterwards.
     #expect(try await store.reSync(next).report.fetched == 0)
   }
 

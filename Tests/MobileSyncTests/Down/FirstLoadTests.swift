@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// The first load of a live store: one transaction, with the indexes built at its end.
 @Suite struct FirstLoadTests {
   private static let target = SyncTarget.soql(
     SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))

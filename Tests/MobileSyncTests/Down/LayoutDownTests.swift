@@ -2,7 +2,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Layouts and descriptions as targets of the sync manager.
 @Suite struct LayoutDownTests {
   static func store(_ platform: Platform = .ios) async throws -> ManagedStore {
     try await ManagedStore(platform) { store in

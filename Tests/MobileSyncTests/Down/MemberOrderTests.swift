@@ -2,7 +2,6 @@ import HTTP
 import MobileSync
 import Testing
 
-/// Members have no order in JSON.
 @Suite struct MemberOrderTests {
   @Test(arguments: [
     #"{"IsDeleted":false,"Id":"a","N":1}"#: #"{"Id":"a","N":1}"#,
@@ -19,7 +18,6 @@ import Testing
     #expect(split.deleted == (living.isEmpty ? ["a"] : []))
   }
 
-  /// The org's own response, with the members of each record reversed.
   private func reversed(_ org: SyncedOrg, ids: [String], _ fields: [String]) throws
     -> ServerResponse
   {

@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Recent records in the sync manager.
 @Suite struct MruDownTests {
   static func target(_ fields: String...) -> SyncTarget {
     .mru(MruTarget(sobjectType: "Account", fieldlist: fields))
@@ -97,7 +96,6 @@ import Testing
 }
 
 extension ServerResponse {
-  /// A response with status 200 and a JSON text.
   static func json(_ text: String) -> ServerResponse {
     ServerResponse(
       status: 200, headers: ["Content-Type": "application/json"], body: Array(text.utf8))

@@ -3,12 +3,10 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Syncs whose ID field is a number field of the org, or contains text that JSON escapes.
 @Suite struct NumberIDTests {
   static let soup = "numbered"
   static let amounts = ["7", "0.5", "12345678", "120000000000.25"]
 
-  /// A store with a soup of accounts, identified by the given field.
   private func store(_ platform: Platform, by field: String) async throws -> ManagedStore {
     try await ManagedStore(platform) { store in
       try store.registerSoup(
@@ -78,7 +76,6 @@ import Testing
   }
 }
 
-/// Sets of IDs, some of which arrived as numbers.
 @Suite struct RecordIDSetTests {
   @Test func `a number equals any text that a store makes of it`() {
     var listed = RecordIDSet()

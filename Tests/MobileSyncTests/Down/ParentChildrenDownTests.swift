@@ -25,8 +25,7 @@ import Testing
     #expect(
       parents
         == Dictionary(
-          uniqueKeysWithValues: families.flatMap { family in
-            family.children.map { ($0, family.id) }
+          uniqueKeysWithValues: families.flatMap { family in family.children.map { ($0, family.id) }
           }))
   }
 
@@ -108,11 +107,9 @@ import Testing
     let overwritten = await again.report.overwritten
     #expect(overwritten["accounts"] == [families[0].id])
     #expect(
-      Set(overwritten["contacts"] ?? [])
-        == [families[0].children[0], families[1].children[1]])
+      Set(overwritten["contacts"] ?? []) == [families[0].children[0], families[1].children[1]])
   }
 
-  /// As the SDK looks for changes.
   private static let plain = SyncSettings(overlapSeconds: 0, readsChangedChildren: false)
 
   // SDK: testReSyncWithUpdatedParents (148)
@@ -121,9 +118,7 @@ import Testing
     let (store, families) = try await ManagedStore.with(families: 4, children: 3, platform)
     let first = try await store.syncFamilies(.accounts(families))
     let cursor = await first.lastState.maxTimeStamp
-    for family in families[1...2] {
-      try store.org.update("Account", family.id, ["Name": "remote"])
-    }
+    for family in families[1...2] { try store.org.update("Account", family.id, ["Name": "remote"]) }
     let run = try await store.manager.reSync(id: first.syncID)
     #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/2", "DONE 100/2"])
     #expect(await run.report.fetched == 2)

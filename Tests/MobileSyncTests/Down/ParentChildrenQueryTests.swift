@@ -177,7 +177,6 @@ import Testing
 }
 
 extension ParentChildrenFamily {
-  /// Accounts with their contacts.
   static func accounts(
     _ type: RelationshipType = .masterDetail, dates: (String, String)? = nil
   ) -> ParentChildrenFamily {

@@ -14,7 +14,6 @@ import Testing
         countIdsPerSoql: perQuery))
   }
 
-  /// A store whose soup has accounts with only their IDs.
   static func store(_ platform: Platform = .ios, count: Int = 10) async throws -> (
     ManagedStore, [String]
   ) {

@@ -4,16 +4,13 @@ import Salesforce
 import SmartStore
 import Testing
 
-/// Searches in the sync manager.
 @Suite struct SoslDownTests {
   private let store: ManagedStore
-
   init() async throws { store = try await ManagedStore() }
 
   static let search = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, Name)"
 
-  @discardableResult
-  static func acmes(_ count: Int, _ store: ManagedStore) throws -> [String] {
+  @discardableResult static func acmes(_ count: Int, _ store: ManagedStore) throws -> [String] {
     try store.org.makeAccounts(count, name: "Acme")
   }
 

@@ -4,7 +4,6 @@ import System
 import TestSupport
 import Testing
 
-/// Storing the pages of a sync down in soups.
 @Suite struct StoreSinkTests {
   private static let date = "2024-01-31T12:34:56.000+0000"
   private let directory = TemporaryDirectory("load")
@@ -23,7 +22,6 @@ import Testing
     ) async throws(SyncError) -> [RemoteIDs] { [] }
   }
 
-  /// The cursor of a sync after what a sink stored.
   private func cursor(_ sink: StoreSink, after stamp: Int64, overlap: Int = 0) -> Int64 {
     var cursor = SyncCursor(maxTimeStamp: stamp, overlapSeconds: overlap)
     cursor.advance(to: sink.latestModification)

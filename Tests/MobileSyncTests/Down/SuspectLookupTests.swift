@@ -4,7 +4,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// Possible ghosts are looked up if there are few, with the same result as reading all elements.
 @Suite struct SuspectLookupTests {
   private static let soup = "accounts"
   private let directory = TemporaryDirectory("suspects")
@@ -31,8 +30,7 @@ import Testing
 
   @Test(
     arguments: [Platform.ios, .android],
-    [["Id", "__local__", "__sync_id__"], ["Id"], ["__local__"]]
-  )
+    [["Id", "__local__", "__sync_id__"], ["Id"], ["__local__"]])
   func `looking up few suspects finds the same as reading everything`(
     _ platform: Platform, _ indexes: [String]
   ) throws {

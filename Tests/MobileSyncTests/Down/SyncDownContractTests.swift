@@ -4,7 +4,6 @@ import MobileSync
 import System
 import Testing
 
-/// The behavior of every kind of sync down, into a live store or into the files of a snapshot.
 @Suite struct SyncDownContractTests {
   /// All of them, except that a prime cannot run an app's code.
   private static let every: [(DownKind, DownSink)] = DownKind.allCases.flatMap { kind in
@@ -63,8 +62,7 @@ import Testing
     #expect(try await world.names().count == 13)
   }
 
-  @Test(arguments: every)
-  func `LEAVE_IF_CHANGED keeps a local change, OVERWRITE reverts it`(
+  @Test(arguments: every) func `LEAVE_IF_CHANGED keeps a local change, OVERWRITE reverts it`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     for mode in MergeMode.allCases {
@@ -95,7 +93,6 @@ import Testing
     try await world.edit(ids[0], "Acme 0", isLocal: false)
     try await world.sync()
     #expect(try await world.names()[ids[0]] == "Acme theirs")
-    // It is requested once.
     let before = world.org.requests(.query) + world.org.requests(.retrieve)
     try await world.sync()
     let asked = world.org.requests(.query) + world.org.requests(.retrieve) - before
@@ -179,8 +176,7 @@ import Testing
     #expect(try await world.names().keys.sorted() == ids[1...].sorted())
   }
 
-  @Test(arguments: every)
-  func `a record committed late, with a past date, is in the overlap`(
+  @Test(arguments: every) func `a record committed late, with a past date, is in the overlap`(
     _ kind: DownKind, _ sink: DownSink
   ) async throws {
     let world = try await DownWorld(kind, sink, settings: SyncSettings(overlapSeconds: 300))

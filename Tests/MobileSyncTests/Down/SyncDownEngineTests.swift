@@ -5,7 +5,6 @@ import System
 import TestSupport
 import Testing
 
-/// Scripted pages.
 private final class ScriptedPages: SyncDownPages {
   /// The records of each page, by ID and date; nil fails there.
   var pages: [[(id: String, date: String)]?]
@@ -17,7 +16,6 @@ private final class ScriptedPages: SyncDownPages {
   /// Called before the page with this number.
   var before: (Int) async throws(SyncError) -> Void = { _ in }
   private var number = 0
-
   init(_ pages: [[(id: String, date: String)]?] = []) { self.pages = pages }
 
   nonisolated(nonsending) func next() async throws(SyncError) -> SyncPage? {
@@ -33,7 +31,6 @@ private final class ScriptedPages: SyncDownPages {
   }
 }
 
-/// A target that returns scripted pages and records its calls.
 private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
   static let place = SyncDestination(
     soupName: ManagedStore.accounts, idPath: "Id", modificationPath: "LastModifiedDate")
@@ -42,7 +39,6 @@ private final class ScriptedTarget: SyncDownTarget, @unchecked Sendable {
   var remote: [RemoteIDs] = []
   var deleted: [RemoteIDs] = []
   var asked: [String] = []
-
   init(_ answers: [ScriptedPages]) { self.answers = answers }
 
   private func next() -> ScriptedPages { answers.isEmpty ? ScriptedPages() : answers.removeFirst() }
@@ -118,7 +114,6 @@ private final class FailingSink: RecordSink {
   private static let lateTime = Dates.milliseconds(iso8601: late) ?? 0
   private let directory = TemporaryDirectory("engine")
   private let store: Store
-
   init() throws { store = try ManagedStore.makeStore(directory.file("store.db"), .ios) }
 
   private static func id(_ number: Int) -> String {
@@ -154,11 +149,9 @@ private final class FailingSink: RecordSink {
   }
 
   /// Runs the script; a `mark` of nil is a first run.
-  @discardableResult
-  private func run(
-    _ target: ScriptedTarget, _ context: SyncContext, mark: Int64? = nil,
-    now: Int64? = .max, overlap: Int = 0, ghosts: SyncDownEngine.GhostStep = .left,
-    cold: Bool = false
+  @discardableResult private func run(
+    _ target: ScriptedTarget, _ context: SyncContext, mark: Int64? = nil, now: Int64? = .max,
+    overlap: Int = 0, ghosts: SyncDownEngine.GhostStep = .left, cold: Bool = false
   ) async throws -> SyncDownEngine.Outcome {
     var request = SyncDownEngine.Request(
       cursor: SyncCursor(highWaterMark: mark, overlapSeconds: overlap))
@@ -396,9 +389,7 @@ private final class FailingSink: RecordSink {
     func isClean(_ told: [RemoteIDs]?) async throws -> Bool {
       let pages = ScriptedPages()
       pages.remoteIDs = told
-      return try await run(
-        ScriptedTarget([pages]), context(), ghosts: .listed, cold: true
-      ).isClean
+      return try await run(ScriptedTarget([pages]), context(), ghosts: .listed, cold: true).isClean
     }
     #expect(try await isClean(nil))
     #expect(try await isClean([remote([1])]))

@@ -11,7 +11,6 @@ extension Faults.Action {
     }
   }
 
-  /// The administrator deletes a record before the request is answered.
   static func delete(_ id: String) -> Self {
     .mutate { org in
       guard let admin = org.user(named: "admin@example.com") else { return }

@@ -8,16 +8,13 @@ actor PageGate {
   private var isReached = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var watching: [CheckedContinuation<Void, Never>] = []
-
   init(closedAt page: Int? = nil) { closedAt = page }
 
-  /// Closes the gate before a page, counted from 0 in each fetch.
   func close(at page: Int) {
     closedAt = page
     isReached = false
   }
 
-  /// Opens the gate.
   func open() {
     closedAt = nil
     isReached = false
@@ -25,7 +22,6 @@ actor PageGate {
     waiting = []
   }
 
-  /// Waits until a fetch reaches the gate.
   func reached() async {
     if isReached { return }
     await withCheckedContinuation { watching.append($0) }
@@ -44,17 +40,14 @@ actor PageGate {
 struct GatedTarget: CustomSyncDownTarget {
   static let className = "com.example.GatedTarget"
   static let start: Int64 = 1_600_000_000_000
-
   let prefix: String
   let count: Int
   let perPage: Int
   var isSortedByModification = true
-  /// The number of records with the same date.
   var perDate = 1
   /// Called with each page's number; throws to make the fetch fail.
   var onPage: @Sendable (Int) throws -> Void = { _ in }
   let gate: PageGate
-  /// The cursors with which fetches started.
   let since: Cursors
 
   final class Cursors: Sendable {
@@ -88,12 +81,10 @@ struct GatedTarget: CustomSyncDownTarget {
     return CustomPage(records: records, totalSize: all.count, next: isLast ? nil : String(page + 1))
   }
 
-  /// The target as in a configuration.
   static func target(_ name: String = className) throws -> SyncTarget {
     .custom(try CustomTarget(androidImpl: name, json: #"{"extra":[1,2]}"#))
   }
 
-  /// The registry with this target under a name.
   func targets(_ name: String = className) -> CustomTargets {
     var targets = CustomTargets()
     targets.add(name, syncDown: { _ in self })

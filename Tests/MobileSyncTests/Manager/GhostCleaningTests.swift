@@ -46,7 +46,6 @@ import Testing
       _ = try await manager.createSyncDown(
         target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
     }
-    // As a sync up leaves a record created on the device.
     try await manager.withStore { store in
       _ = try store.upsert(
         [
@@ -77,7 +76,6 @@ import Testing
       _ = try await store.manager.createSyncDown(
         target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
     }
-    // As a sync up leaves a record created on the device.
     try await RefreshDownTests.put([ids[0]], into: store)
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == (hasOther ? 0 : 1))
     #expect(try await store.column("Id") == (hasOther ? ids.sorted() : [ids[1]]))

@@ -10,7 +10,6 @@ import Testing
 final class ManagedStore {
   static let accounts = "accounts"
   static let contacts = "contacts"
-
   let directory = TemporaryDirectory("managed")
   let org: SyncedOrg
   let platform: Platform
@@ -22,8 +21,7 @@ final class ManagedStore {
   init(
     _ platform: Platform = .ios, org: SyncedOrg? = nil, as username: String = "admin@example.com",
     settings: SyncSettings = SyncSettings(overlapSeconds: 0),
-    customTargets: CustomTargets = CustomTargets(),
-    adjust: (Store) throws -> Void = { _ in }
+    customTargets: CustomTargets = CustomTargets(), adjust: (Store) throws -> Void = { _ in }
   ) async throws {
     let org = try org ?? SyncedOrg()
     self.org = org
@@ -43,7 +41,6 @@ final class ManagedStore {
     return (store, try store.org.makeAccounts(count))
   }
 
-  /// A store, and the given number of families of its org.
   static func with(
     families count: Int, children: Int, _ platform: Platform = .ios
   ) async throws -> (ManagedStore, [Family]) {
@@ -54,9 +51,7 @@ final class ManagedStore {
   /// A new manager of the store, as after a restart of the program.
   func restarted(settings: SyncSettings = SyncSettings(overlapSeconds: 0)) async throws
     -> SyncManager
-  {
-    try await Self.manager(directory.file("store.db"), org, "admin@example.com", settings)
-  }
+  { try await Self.manager(directory.file("store.db"), org, "admin@example.com", settings) }
 
   private static func manager(
     _ path: String, _ org: SyncedOrg, _ username: String, _ settings: SyncSettings,
@@ -65,28 +60,23 @@ final class ManagedStore {
     let client = try org.client(username)
     return try await SyncManager(
       store: Store(opening: path), settings: settings, customTargets: customTargets
-    ) {
-      () async throws(Salesforce.OrgError) in try await client.session()
-    }
+    ) { () async throws(Salesforce.OrgError) in try await client.session() }
   }
 
-  /// A store with the soups of the SDK's tests.
   static func makeStore(_ path: String, _ platform: Platform) throws -> Store {
     let store = try Store(creating: path, platform: platform)
     try store.registerSoup(
       accounts,
       indexSpecs: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "Name", type: .string),
-        IndexSpec(path: "Description", type: .string),
-        IndexSpec(path: "__local__", type: .string),
+        IndexSpec(path: "Description", type: .string), IndexSpec(path: "__local__", type: .string),
         IndexSpec(path: "__sync_id__", type: .integer),
       ])
     try store.registerSoup(
       contacts,
       indexSpecs: [
         IndexSpec(path: "Id", type: .string), IndexSpec(path: "LastName", type: .string),
-        IndexSpec(path: "__local__", type: .string),
-        IndexSpec(path: "__sync_id__", type: .integer),
+        IndexSpec(path: "__local__", type: .string), IndexSpec(path: "__sync_id__", type: .integer),
         IndexSpec(path: "AccountId", type: .string),
       ])
     return store
@@ -98,14 +88,12 @@ final class ManagedStore {
   @discardableResult
   func down(_ ids: [String]?, _ mode: MergeMode = .overwrite) async throws -> SyncReport {
     try await manager.syncDown(
-      target: .soql(.accounts(ids)), options: SyncOptions(mergeMode: mode),
-      soupName: Self.accounts
+      target: .soql(.accounts(ids)), options: SyncOptions(mergeMode: mode), soupName: Self.accounts
     ).finish()
   }
 
   func edit(
-    _ ids: [String], of soup: String = accounts,
-    _ change: @Sendable (inout JSONObject) -> Void
+    _ ids: [String], of soup: String = accounts, _ change: @Sendable (inout JSONObject) -> Void
   ) async throws {
     try await manager.withStore { store in
       try store.transaction {
@@ -120,12 +108,10 @@ final class ManagedStore {
     }
   }
 
-  /// Renames elements on the device, to `name` and the ID.
   func rename(_ ids: [String], to name: String = "local") async throws {
     try await edit(ids) { $0["Name"] = .string("\(name) \($0["Id"]?.string ?? "")") }
   }
 
-  /// Marks elements as deleted on the device.
   func delete(_ ids: [String], of soup: String = accounts) async throws {
     try await edit(ids, of: soup) {
       $0["__locally_updated__"] = false
@@ -133,9 +119,7 @@ final class ManagedStore {
     }
   }
 
-  /// Creates records on the device and returns their local IDs.
-  @discardableResult
-  func create(
+  @discardableResult func create(
     _ records: [JSONObject], type: String? = "Account", in soup: String = accounts
   ) async throws -> [String] {
     try await manager.withStore { store in
@@ -155,9 +139,7 @@ final class ManagedStore {
     }
   }
 
-  /// Creates accounts on the device with these names.
-  @discardableResult
-  func createAccounts(_ names: [String]) async throws -> [String] {
+  @discardableResult func createAccounts(_ names: [String]) async throws -> [String] {
     try await create(names.map { ["Name": .string($0), "Description": .string("of \($0)")] })
   }
 
@@ -180,13 +162,11 @@ final class ManagedStore {
     try await elements(soup).compactMap { $0[path]?.string }.sorted()
   }
 
-  /// The IDs of the elements with local changes.
   func dirty(_ soup: String = accounts) async throws -> [String] {
     try await elements(soup).filter { $0["__local__"] == true }.compactMap { $0["Id"]?.string }
       .sorted()
   }
 
-  /// The value of a record's field in the org.
   func server(_ object: String, _ field: String, of id: String) throws -> JSONValue? {
     try org.values(object, [field], of: id)?[field]
   }

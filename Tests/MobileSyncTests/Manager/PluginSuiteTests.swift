@@ -8,22 +8,17 @@ import Testing
 /// manager, in a user's store, the global one and a named global one.
 @Suite struct PluginSuiteTests {
   private let app: App
-
   init() async throws { app = try await App() }
 
   /// Which store of an app is synced.
-  enum Place: String, CaseIterable, Sendable {
-    case user, global, globalNamed
-  }
+  enum Place: String, CaseIterable, Sendable { case user, global, globalNamed }
 
-  /// An app with its stores, and an org with three accounts.
   final class App {
     let directory = TemporaryDirectory("plugin")
     let org: SyncedOrg
     let managers: SyncManagers
     let ids: [String]
     let manager: SyncManager
-
     init(_ place: Place = .user) async throws {
       org = try SyncedOrg()
       ids = try org.makeAccounts(3)
@@ -44,7 +39,6 @@ import Testing
       }
     }
 
-    /// Syncs the three accounts down and returns the sync's ID.
     @discardableResult
     func down(_ mode: MergeMode = .overwrite, name: String? = nil) async throws -> Int64 {
       let run = try await manager.syncDown(
@@ -171,8 +165,7 @@ import Testing
     let id = try await app.down(name: "down")
     func status() async throws -> SyncState? {
       isNamed
-        ? try await app.manager.syncStatus(named: "down")
-        : try await app.manager.syncStatus(id: id)
+        ? try await app.manager.syncStatus(named: "down") : try await app.manager.syncStatus(id: id)
     }
     let state = try #require(try await status())
     #expect(state.id == id && state.type == .syncDown)

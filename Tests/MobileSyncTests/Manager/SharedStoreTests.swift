@@ -3,7 +3,6 @@ import SmartStore
 import System
 import Testing
 
-/// A store used by a sync manager and others at once.
 @Suite struct SharedStoreTests {
   @Test func `a sync and the writers of a queue on the same file lose nothing`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 40)

@@ -8,9 +8,7 @@ import Testing
 @Suite struct StopRestartTests {
   private func store(_ platform: Platform = .ios, _ targets: CustomTargets) async throws
     -> ManagedStore
-  {
-    try await ManagedStore(platform, customTargets: targets)
-  }
+  { try await ManagedStore(platform, customTargets: targets) }
 
   // SDK: testCustomSyncDownTarget (21)
   @Test(arguments: Platform.allCases)

@@ -4,7 +4,6 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// How a sync handles errors, and which soups it is assumed to fill.
 @Suite struct SyncContextTests {
   @Test(arguments: [
     (OrgError.Kind.authentication, true), (.certificate, true), (.cancelled, true),
@@ -26,9 +25,7 @@ import Testing
       do throws(SyncError) {
         try context.giveUp(on: error, "it could not be asked")
         return false
-      } catch {
-        return true
-      }
+      } catch { return true }
     }
     let error = SyncError(OrgError(kind, message: "m", request: "GET /"))
     #expect(giveUp(error) == ends)

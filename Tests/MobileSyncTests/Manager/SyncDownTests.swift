@@ -197,7 +197,7 @@ import Testing
           query: "SELECT Name FROM Account", fields: TargetFields(idFieldName: "AccountNumber"))),
       soupName: "coded")
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(error?.code == .definition)
+    #expect(error?.code == .recordWithoutID)
     #expect(error?.description.contains("WHERE AccountNumber != null") == true)
   }
 }

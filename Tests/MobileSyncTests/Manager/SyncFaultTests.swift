@@ -6,7 +6,6 @@ import System
 import TestSupport
 import Testing
 
-/// Failures of the org or of the connection during a sync down.
 @Suite struct SyncFaultTests {
   private func paged(
     _ count: Int = 650, _ platform: Platform = .ios
@@ -102,8 +101,7 @@ import Testing
   @Test func `announced records that do not arrive fail the run`() async throws {
     let (store, _, target) = try await paged(450)
     store.org.server.faults.add(
-      .kind(.queryMore), nth: 2,
-      .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
+      .kind(.queryMore), nth: 2, .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
     let run = try await store.manager.syncDown(.soql(target))
     let error = await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(error?.code == .incomplete)

@@ -2,9 +2,7 @@ import MobileSync
 import Synchronization
 import Testing
 
-/// The syncs of a store run one after another, whichever task starts them.
 @Suite struct SyncQueueTests {
-  /// Counts the concurrent tasks.
   private final class Room: Sendable {
     private let state = Mutex((inside: 0, most: 0))
     var most: Int { state.withLock { $0.most } }
@@ -19,7 +17,6 @@ import Testing
     }
   }
 
-  /// A target whose page fetches are counted.
   private struct RoomTarget: CustomSyncDownTarget {
     let room: Room
     let records: GatedTarget

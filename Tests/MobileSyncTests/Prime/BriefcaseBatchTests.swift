@@ -5,9 +5,7 @@ import Testing
   private static let wanted = [["a", "b", "c"], [], ["d", "e"]]
 
   private static func text(_ slices: [[BriefcaseBatch]]) -> [String] {
-    slices.map { slice in
-      slice.map { "\($0.group):" + $0.ids.joined() }.joined(separator: " ")
-    }
+    slices.map { slice in slice.map { "\($0.group):" + $0.ids.joined() }.joined(separator: " ") }
   }
 
   @Test(arguments: [

@@ -19,7 +19,6 @@ import Testing
       syncs: [.briefcase("briefcase", infos, perRetrieve: perRetrieve, mode)])
   }
 
-  /// An org with a briefcase of all accounts and contacts for its administrator.
   static func org(
     accounts: Int, contacts: Int = 0, _ adjust: (inout OrgServer.Options) -> Void = { _ in }
   ) throws -> (SyncedOrg, accounts: [String], contacts: [String]) {

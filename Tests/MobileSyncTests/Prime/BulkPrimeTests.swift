@@ -10,7 +10,6 @@ import System
 import TestSupport
 import Testing
 
-/// A first prime with a bulk query job.
 @Suite struct BulkPrimeTests {
   private static let query =
     "SELECT Id, Name, Phone, Description, AnnualRevenue, NumberOfEmployees, IsDeleted FROM Account"
@@ -23,7 +22,6 @@ import Testing
     return snapshot
   }
 
-  /// An org with accounts of unusual values.
   private func filled(_ count: Int = 230) throws -> SyncedOrg {
     let org = try SyncedOrg { $0.bulkPageSize = 60 }
     let texts: [JSONValue] = [
@@ -246,15 +244,13 @@ import Testing
 
   // MARK: Unavailable results
 
-  /// Faults that permanently prevent a response.
   private static let losses: [Faults.Action] = [
     .status(404, code: "NOT_FOUND"), .status(500, code: "UNKNOWN_EXCEPTION"),
     .status(403, code: "API_DISABLED_FOR_ORG"), .drop(afterCommit: true), .truncate(bytes: 10),
     page,
   ]
   private static let page = Faults.Action.respond(
-    ServerResponse(
-      status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
+    ServerResponse(status: 200, headers: ["Content-Type": "text/html"], body: Array("<html>".utf8)))
 
   @Test(arguments: [LocalOrg.RequestKind.bulkCreate, .bulkRead], losses)
   func `an org that creates no job for the user is read by pages, with a warning`(
@@ -270,7 +266,6 @@ import Testing
     #expect(try snapshot.elements("accounts").count == 230)
   }
 
-  /// Primes from an org whose third page of the result is wrong.
   private func primesByPages(_ third: Faults.Action) async throws {
     let org = try filled()
     org.server.faults.add(.kind(.bulkResults), nth: 3, times: 1000, third)
@@ -296,10 +291,9 @@ import Testing
     #expect(try snapshot.column("Id", of: "accounts") == ids.filter { $0 != ids[1] })
   }
 
-  @Test(arguments: losses)
-  func `a result with a missing page is read by pages, once`(_ loss: Faults.Action) async throws {
-    try await primesByPages(loss)
-  }
+  @Test(arguments: losses) func `a result with a missing page is read by pages, once`(
+    _ loss: Faults.Action
+  ) async throws { try await primesByPages(loss) }
 
   @Test(arguments: ["Id,Name\n001,\"open", "Id,Nobody\n", "Id\n"])
   func `an unreadable or incomplete page has no further effect`(_ csv: String) async throws {

@@ -3,7 +3,6 @@ import MobileSync
 import Salesforce
 import Testing
 
-/// Responses above the size limit: the next request asks for less.
 @Suite struct LargeAnswerTests {
   private static let text = String(repeating: "x", count: 2000)
 

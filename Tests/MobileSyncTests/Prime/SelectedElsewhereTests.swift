@@ -4,25 +4,21 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Soups filled by several syncs: what is removed, and what stays because another sync selects it.
 @Suite struct SelectedElsewhereTests {
   private let org: SyncedOrg
-
   init() throws { org = try SyncedOrg() }
 
   /// The contacts of the accounts in Oslo; a record can stop matching without being modified.
   private static let oslo = SyncDefinition.soql(
     "oslo", "SELECT Id, LastName FROM Contact WHERE Account.BillingCity = 'Oslo'", into: "contacts")
 
-  /// The contacts whose names start with K, with one more field.
   private static let named = SyncDefinition.soql(
     "named", "SELECT Id, LastName, Title FROM Contact WHERE LastName LIKE 'K%'", into: "contacts")
 
   private static let refresh = SyncDefinition(
     syncName: "refresh", syncType: .syncDown, soupName: "contacts",
     target: .refresh(
-      RefreshTarget(
-        sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
+      RefreshTarget(sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
     options: SyncOptions(mergeMode: .overwrite))
 
   /// A soup of contacts, with or without an index on the sync's ID.
@@ -35,7 +31,6 @@ import Testing
     return soup
   }
 
-  /// An account in Oslo with contacts of these names, and their IDs.
   private static func account(
     _ org: SyncedOrg, _ names: String...
   ) throws -> (id: String, contacts: [String]) {

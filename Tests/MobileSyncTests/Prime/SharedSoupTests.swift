@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct SharedSoupTests {
   private let org: SyncedOrg
-
   init() throws { org = try SyncedOrg() }
 
   private static func families(
@@ -20,9 +19,8 @@ import Testing
       ParentChildrenTarget(
         family: ParentChildrenFamily(
           parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail),
-        parentFieldlist: ["Name"], childrenFieldlist: ["LastName"],
-        parentSoqlFilter: filter))
+          relationshipType: .masterDetail), parentFieldlist: ["Name"],
+        childrenFieldlist: ["LastName"], parentSoqlFilter: filter))
     return Snapshot(
       org, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
       syncs: [

@@ -4,7 +4,6 @@ import MobileSync
 import Testing
 
 extension Snapshot {
-  /// Primes, and is cancelled while the org delays one of its responses.
   func cancelPrime(of org: SyncedOrg, at kind: LocalOrg.RequestKind, nth: Int) async throws {
     let (stream, reached) = AsyncStream<Void>.makeStream()
     // The org delays its response until the task was cancelled.

@@ -16,8 +16,7 @@ import Testing
     for user in users {
       let token = try #require(org.org.user(named: user))
       let readable = try JSONValue(
-        parsing: org.org.query("SELECT Id FROM Account", as: token, includeDeleted: false)
-          .records)
+        parsing: org.org.query("SELECT Id FROM Account", as: token, includeDeleted: false).records)
       let expected = (readable.array ?? []).compactMap { $0["Id"]?.string }.sorted()
       #expect(expected == shares[user]?.sorted())
       let byBriefcase = BriefcasePrimeTests.snapshot(org, [BriefcasePrimeTests.accounts], as: user)
@@ -53,7 +52,6 @@ import Testing
     for platform in Platform.allCases {
       let stores = try snapshots.map { try $0.elements("visits", platform) }
       #expect(stores[0] == stores[1])
-      // The pages are in another order.
       let files = try snapshots.map { try Files.read($0.store(platform).path) }
       #expect(files[0] != files[1])
     }

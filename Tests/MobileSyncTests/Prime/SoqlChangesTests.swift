@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Changes and deletions in one request.
 @Suite struct SoqlChangesTests {
   private static let query = "SELECT Id, Name FROM Account"
 
@@ -43,8 +42,7 @@ import Testing
 
   @Test(arguments: [
     ("SELECT Id, Name FROM Account WHERE Name LIKE 'A%' OR Name LIKE 'B%'", 1),
-    ("SELECT Id, Name, IsDeleted FROM Account LIMIT 10000", 1),
-    ("SELECT Id, Name FROM User", 1),
+    ("SELECT Id, Name, IsDeleted FROM Account LIMIT 10000", 1), ("SELECT Id, Name FROM User", 1),
     ("SELECT Id, Name, (SELECT Id FROM Contacts) FROM Account", 2),
     ("SELECT Id, Name FROM Account WHERE Id IN (SELECT AccountId FROM Contact)", 2),
   ])

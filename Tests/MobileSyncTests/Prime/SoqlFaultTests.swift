@@ -49,8 +49,7 @@ import Testing
   @Test func `announced records that the org did not send are an error`() async throws {
     let (org, _, snapshot) = try paged(450)
     org.server.faults.add(
-      .kind(.queryMore), nth: 2,
-      .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
+      .kind(.queryMore), nth: 2, .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.code == .incomplete)
     #expect(error?.description.contains("400 of 450 records arrived") == true)

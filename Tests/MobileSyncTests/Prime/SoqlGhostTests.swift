@@ -81,9 +81,7 @@ import Testing
     let (org, ids) = try SyncedOrg.with(accounts: 4)
     let soup = StoreConfig.Soup(
       soupName: "accounts",
-      indexes: [
-        IndexSpec(path: "Id", type: .string), IndexSpec(path: "__local__", type: .string),
-      ])
+      indexes: [IndexSpec(path: "Id", type: .string), IndexSpec(path: "__local__", type: .string)])
     let snapshot = try await Snapshot.primed(
       org, soups: [soup],
       syncs: [
@@ -123,11 +121,9 @@ import Testing
         StoreConfig.Soup(
           soupName: "accounts",
           indexes: StoreConfig.Soup.sample("accounts").indexes + [
-            IndexSpec(path: "Name", type: .fullText),
-            IndexSpec(path: "Description", type: .json1),
+            IndexSpec(path: "Name", type: .fullText), IndexSpec(path: "Description", type: .json1),
           ])
-      ],
-      syncs: [.soql("down", "SELECT Id, Name, Description FROM Account", into: "accounts")])
+      ], syncs: [.soql("down", "SELECT Id, Name, Description FROM Account", into: "accounts")])
     try await snapshot.prime()
     func holdsCanary(_ platform: Platform) throws -> Bool {
       let bytes = try Files.read(snapshot.path(platform))

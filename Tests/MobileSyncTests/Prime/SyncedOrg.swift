@@ -16,7 +16,6 @@ struct SyncedOrg {
   let org: LocalOrg.Org
   let server: OrgServer
   let admin: OrgUser
-
   init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
     org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
     for name in ["ada", "ben"] {
@@ -29,31 +28,26 @@ struct SyncedOrg {
     server = try OrgServer(org: org, options: options)
   }
 
-  /// An org with the given number of accounts.
   init(accounts count: Int) throws {
     try self.init()
     try makeAccounts(count)
   }
 
-  /// The same, with the accounts' IDs.
   static func with(accounts count: Int) throws -> (SyncedOrg, [String]) {
     let org = try SyncedOrg()
     return (org, try org.makeAccounts(count))
   }
 
-  /// The size limit of responses in bytes.
   var answerLimit: Int {
     get { limit.withLock { $0 } }
     nonmutating set { limit.withLock { $0 = newValue } }
   }
   private let limit = Locked(64 << 20)
 
-  /// A session of a user.
   func session(_ username: String = "admin@example.com") async throws -> Session {
     try await client(username).session()
   }
 
-  /// A client of the org, logged in as a user.
   func client(_ username: String = "admin@example.com") throws -> Salesforce.Org {
     let token = try server.token(for: username, app: "app")
     return try Salesforce.Org(
@@ -66,7 +60,6 @@ struct SyncedOrg {
     try? org.read(object, id: id, fields: fields, as: admin)
   }
 
-  /// Creates a record and returns its ID.
   @discardableResult
   func make(_ object: String, _ fields: JSONObject, as user: OrgUser? = nil) throws -> String {
     let outcome = org.create(object, fields, as: user ?? admin)
@@ -74,9 +67,7 @@ struct SyncedOrg {
     return try #require(outcome.id)
   }
 
-  /// Creates accounts named `name 0` and so on, and returns their IDs.
-  @discardableResult
-  func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
+  @discardableResult func makeAccounts(_ count: Int, name: String = "Account") throws -> [String] {
     try org.transaction {
       try (0..<count).map { try make("Account", ["Name": .string("\(name) \($0)")]) }
     }
@@ -90,11 +81,9 @@ struct SyncedOrg {
     if let error = org.delete(nil, id: id, as: admin).errors.first { throw error }
   }
 
-  /// The number of requests of a kind.
   func requests(_ kind: LocalOrg.RequestKind) -> Int { server.log.counts[kind] ?? 0 }
 }
 
-/// A snapshot that is primed repeatedly, as in a pipeline.
 final class Snapshot {
   let directory = TemporaryDirectory("snapshot")
   let org: SyncedOrg
@@ -117,7 +106,6 @@ final class Snapshot {
   var variables: [String: String] = [:]
   let thread = StoreThread(name: "store")
   let events = Events()
-
   init(
     _ org: SyncedOrg, as username: String = "admin@example.com", soups: [StoreConfig.Soup],
     syncs: [SyncDefinition]
@@ -143,18 +131,15 @@ final class Snapshot {
     return self
   }
 
-  /// Primes with these syncs listing IDs, now and from now on.
-  @discardableResult
-  func prime(listing syncs: String...) async throws -> PrimeOutcome {
+  @discardableResult func prime(listing syncs: String...) async throws -> PrimeOutcome {
     listIDs = Set(syncs)
     return try await prime()
   }
 
   /// Primes the next generation; it counts only if something changed.
-  @discardableResult
-  func prime(finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in })
-    async throws -> PrimeOutcome
-  {
+  @discardableResult func prime(
+    finish: @escaping @Sendable (Store, Platform) throws -> Void = { _, _ in }
+  ) async throws -> PrimeOutcome {
     let next = generation + 1
     let primed = stores.map { store in
       PrimeStore(
@@ -194,9 +179,7 @@ final class Snapshot {
 
   func store(_ platform: Platform = .ios, name: String = "userstore", writable: Bool = false) throws
     -> Store
-  {
-    try Store(opening: path(platform, store: name), readOnly: !writable)
-  }
+  { try Store(opening: path(platform, store: name), readOnly: !writable) }
 
   func elements(_ soup: String, _ platform: Platform = .ios, store: String = "userstore") throws
     -> [JSONValue]
@@ -231,11 +214,9 @@ final class Snapshot {
     }
   }
 
-  /// The files in the snapshot's directory.
   var files: [String] { (try? Files.list(directory.path)) ?? [] }
 }
 
-/// The events of a prime.
 final class Events: Sendable {
   private let state = Mutex<[SyncEvent]>([])
   var all: [SyncEvent] { state.withLock { $0 } }
@@ -243,7 +224,6 @@ final class Events: Sendable {
 }
 
 extension StoreConfig.Soup {
-  /// A soup with the indexes of the documentation's sample.
   static func sample(_ name: String, _ paths: String...) -> StoreConfig.Soup {
     var indexes = [IndexSpec(path: "Id", type: .string)]
     indexes += paths.map { IndexSpec(path: $0, type: .string) }

@@ -3,10 +3,8 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Kinds of sync down other than soql and briefcase in a prime, on both platforms.
 @Suite struct TargetPrimeTests {
   private let org: SyncedOrg
-
   init() throws { org = try SyncedOrg() }
 
   private static func down(
@@ -118,7 +116,6 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.fetched) == [1, 1])
     #expect(try snapshot.column("Site", of: "accounts", .android) == ["new"])
     try org.delete(ids[0])
-    // The sync that selects records removes them.
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 0])
     #expect(try snapshot.column("Id", of: "accounts") == ids[1...].sorted())
     try org.delete(ids[1])
@@ -174,8 +171,7 @@ import Testing
       LayoutTarget(sobjectType: "Account", formFactor: .medium, layoutType: .compact))
     let snapshot = Self.snapshot(
       org, Self.down("layout", layout, into: "answers"),
-      Self.down(
-        "metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
+      Self.down("metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.fetched) == [1, 1])
     #expect(outcome.soups.map(\.total) == [1, 2])
@@ -203,9 +199,8 @@ import Testing
       ParentChildrenTarget(
         family: ParentChildrenFamily(
           parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail),
-        parentFieldlist: ["Name"], childrenFieldlist: ["LastName"],
-        parentSoqlFilter: "Name LIKE 'Family%'"))
+          relationshipType: .masterDetail), parentFieldlist: ["Name"],
+        childrenFieldlist: ["LastName"], parentSoqlFilter: "Name LIKE 'Family%'"))
   }()
 
   private static func families(_ org: SyncedOrg) throws -> (parents: [String], children: [String]) {

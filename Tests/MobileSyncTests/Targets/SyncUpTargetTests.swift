@@ -5,7 +5,6 @@ import Testing
 /// Rows 101–116 of the conformance table: how sync ups are created, read and written.
 @Suite struct SyncUpTargetTests {
   typealias Kind = SyncUpTarget.Kind
-  /// The kinds that have a batch size, each with the org's maximum.
   static let sized: [(Kind, Int)] = [(.batch, 25), (.collection, 200)]
 
   private func read(_ json: JSONValue) throws -> SyncUpTarget {

@@ -2,7 +2,6 @@ import JSON
 import MobileSync
 import Testing
 
-/// What an org's automation may make of a write, and what shows that it arrived.
 struct ArrivedWriteTests {
   private static let ada = "005000000000001AAA"
   private static let office = "005000000000002AAA"
@@ -13,9 +12,7 @@ struct ArrivedWriteTests {
   ])
   func `a text with other case, white space or punctuation derives from what was sent`(
     sent: String, held: String
-  ) {
-    #expect(ArrivedWrite.mayBe(.string(held), of: .string(sent)))
-  }
+  ) { #expect(ArrivedWrite.mayBe(.string(held), of: .string(sent))) }
 
   @Test(arguments: [("Quill", "Quills"), ("--", "++"), ("", "x"), ("a1", "a2")])
   func `another text does not`(sent: String, held: String) {
@@ -47,7 +44,6 @@ struct ArrivedWriteTests {
     #expect(hasChanged(["Name": "NEW", "Status": "Done", "Phone": "9"], from: before, to: sent))
     // One field is unchanged: it was not written.
     #expect(!hasChanged(["Name": "NEW", "Status": "New", "Phone": "1"], from: before, to: sent))
-    // None of it is there.
     #expect(!hasChanged(["Name": "other", "Status": "Done", "Phone": "1"], from: before, to: sent))
   }
 

@@ -13,7 +13,6 @@ private final class TestTarget: CustomSyncUpTarget {
   let date: Result<RecordModificationDate, Failure>
   private let state = Mutex<[String]>([])
   var calls: [String] { state.withLock { $0 } }
-
   init(_ behavior: Behavior, date: Result<RecordModificationDate, Failure> = .success(.unknown)) {
     self.behavior = behavior
     self.date = date
@@ -36,11 +35,9 @@ private final class TestTarget: CustomSyncUpTarget {
     return try answer("create \(objectType) \(fields)", "server_\(count)")
   }
 
-  func updateOnServer(
-    objectType: String, objectId: String, fields: String, org: SyncOrg
-  ) async throws -> CustomSaveResult {
-    try answer("update \(objectType) \(objectId)", nil)
-  }
+  func updateOnServer(objectType: String, objectId: String, fields: String, org: SyncOrg)
+    async throws -> CustomSaveResult
+  { try answer("update \(objectType) \(objectId)", nil) }
 
   func deleteOnServer(
     objectType: String, objectId: String, org: SyncOrg
@@ -80,7 +77,6 @@ private final class TestTarget: CustomSyncUpTarget {
     return (await run.lastState, await run.report, story)
   }
 
-  /// Makes three local changes of a kind and returns their IDs.
   private func change(_ store: ManagedStore, _ operation: Operation) async throws -> [String] {
     if operation == .create { return try await store.createAccounts(["A", "B", "C"]) }
     let ids = Array(try await store.syncedAccounts(5)[..<3])
@@ -134,8 +130,7 @@ private final class TestTarget: CustomSyncUpTarget {
       // The org itself gets no request.
       #expect(store.org.server.log.count == before)
       #expect(
-        end.story
-          == ["RUNNING 0/-1", "RUNNING 0/3"]
+        end.story == ["RUNNING 0/-1", "RUNNING 0/3"]
           + (answer == .thrown ? ["FAILED 0/3"] : ["RUNNING 33/3", "RUNNING 66/3", "DONE 100/3"]))
       #expect(end.report.warnings.count == (answer == .noDate ? 3 : 0))
       #expect(target.calls.count == (answer == .saved ? 3 : 0))

@@ -3,11 +3,9 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Families on an unreliable connection: what is lost, duplicated or kept.
 @Suite struct FamilyFaultTests {
   private static let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
 
-  /// New accounts with the given number of contacts each, on the device.
   private func store(
     _ accounts: [String], contacts: Int, _ platform: Platform = .ios
   ) async throws -> ManagedStore {

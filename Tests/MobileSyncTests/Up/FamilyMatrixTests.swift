@@ -5,7 +5,6 @@ import Testing
 
 /// Rows 159–196 of the conformance table (ParentChildrenOtherSyncTest).
 @Suite struct FamilyMatrixTests {
-  /// The change of a record on one side.
   enum Change: Character, Sendable {
     case none = "N"
     case update = "U"
@@ -16,7 +15,6 @@ import Testing
   struct Row {
     let number: Int
     let changes: [Change]
-
     var localParent: Change { changes[0] }
     var remoteParent: Change { changes[1] }
     var localChild: Change { hasChildren ? changes[2] : .none }
@@ -83,7 +81,6 @@ private struct FamilyMatrix {
   let rows: [FamilyMatrixTests.Row]
   let store: ManagedStore
   let families: [Family]
-
   init(_ platform: Platform, _ rows: [FamilyMatrixTests.Row]) async throws {
     self.rows = rows
     store = try await ManagedStore(platform)

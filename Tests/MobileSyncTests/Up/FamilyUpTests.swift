@@ -6,7 +6,6 @@ import Testing
 /// Cases of a parent-children sync up that the SDK's tests omit.
 @Suite struct FamilyUpTests {
   private let store: ManagedStore
-
   init() async throws { store = try await ManagedStore() }
 
   private func composites(_ store: ManagedStore) -> Int { store.org.requests(.composite) }
@@ -52,7 +51,6 @@ import Testing
       #expect(contact["__locally_created__"] == true)
       #expect(contact["AccountId"]?.string == account[0])
     }
-    // Once the parent is corrected everything is sent.
     try await store.edit(account) {
       $0["Name"] = "A"
       $0["__locally_updated__"] = false
@@ -131,7 +129,6 @@ import Testing
     let contact = try #require(try await store.element(child, in: "contacts"))
     #expect(contact["__local__"] == true)
     #expect(contact["__last_error__"] != nil)
-    // The next sync continues from there.
     try await store.up(.accounts(), fields: nil)
     #expect(try await store.dirty("contacts").isEmpty)
     #expect(try await store.column("Id") != [parent])
@@ -153,7 +150,6 @@ import Testing
     try await run.finish()
     #expect(try store.accountCount() == accounts)
     #expect(try await store.flags(parent) == "ld")
-    // The next sync finds it deleted on both sides.
     try await store.up(.accounts(), fields: nil)
     #expect(try await store.elements().isEmpty)
     #expect(try store.accountCount() == accounts)
@@ -257,9 +253,7 @@ import Testing
     #expect(names[children[0]] == "child 0")
     #expect(names[children[1]] == nil)
     #expect(names.count == 2)
-    for id in names.keys {
-      #expect(try store.server("Account", "ParentId", of: id)?.string == new)
-    }
+    for id in names.keys { #expect(try store.server("Account", "ParentId", of: id)?.string == new) }
     #expect(Set(try await store.values("ParentId", of: "subsidiaries").values) == [new])
     #expect(try await store.dirty("subsidiaries").isEmpty)
   }

@@ -26,9 +26,7 @@ import Testing
   }
 
   @Test func `a missing list is an error that names the key`() {
-    #expect {
-      try fields(.update, create: ["A"], update: nil, options: nil)
-    } throws: {
+    #expect { try fields(.update, create: ["A"], update: nil, options: nil) } throws: {
       "\($0)".contains("updateFieldlist")
     }
   }
@@ -45,7 +43,5 @@ import Testing
   ])
   func `only a created element with a real external id is upserted`(
     _ operation: SyncOperation, _ externalID: String?, _ expected: Bool
-  ) {
-    #expect(FieldSelection.upserts(operation, externalID: externalID) == expected)
-  }
+  ) { #expect(FieldSelection.upserts(operation, externalID: externalID) == expected) }
 }

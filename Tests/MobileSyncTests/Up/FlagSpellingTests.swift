@@ -4,7 +4,6 @@ import SQLite
 import SmartStore
 import Testing
 
-/// Flags in other spellings than JSON's booleans, in a live store.
 @Suite struct FlagSpellingTests {
   /// A spelling of a set flag on a platform whose SDK accepts it.
   struct Spelling: Sendable, CustomTestStringConvertible {
@@ -33,9 +32,7 @@ import Testing
     let flags = { @Sendable (object: inout JSONObject, set: Set<String>) in
       for name in [
         LocalFields.local, LocalFields.created, LocalFields.updated, LocalFields.deleted,
-      ] {
-        object[name] = set.contains(name) ? spelling.yes : spelling.no
-      }
+      ] { object[name] = set.contains(name) ? spelling.yes : spelling.no }
     }
     try await store.edit([ids[0]]) {
       $0["Name"] = "changed"

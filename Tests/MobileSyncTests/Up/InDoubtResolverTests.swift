@@ -4,30 +4,25 @@ import MobileSync
 import System
 import Testing
 
-/// Resolving writes without a response from the state of a real org.
 struct InDoubtResolverTests {
   private let org: SyncedOrg
   private let office: OrgUser
-
   init() throws {
     org = try SyncedOrg()
     office = try org.org.addUser(
       "office@example.com", lastName: "Office", profile: "System Administrator")
   }
 
-  /// A reader that has the org's time.
   private func reader(_ username: String = "admin@example.com") async throws -> RecordReader {
     let reader = RecordReader(try await org.session(username))
     _ = try await reader.describe("Account")
     return reader
   }
 
-  /// A resolver that knows which records other writes have made.
   private func resolver(_ reader: RecordReader, taken: Set<String> = []) -> InDoubtResolver {
     InDoubtResolver(reader: reader, unansweredWaitSeconds: 0) { taken.contains($0) }
   }
 
-  /// A write of the administrator, sent at the org's current time.
   private func write(
     _ action: SyncUpAction, _ fields: JSONObject = [:], id: String? = nil, key: String? = nil,
     seen: JSONValue? = nil, type: String = "Account", by user: OrgUser? = nil
@@ -215,8 +210,7 @@ struct InDoubtResolverTests {
     #expect(try await found(create) { $0.rivals = [rival] } == "not done")
   }
 
-  @Test
-  func `a late request created a record only if it has all its values and matches no other`()
+  @Test func `a late request created a record only if it has all its values and matches no other`()
     async throws
   {
     let create = write(.create, ["Name": "A", "Phone": "1"])

@@ -12,7 +12,6 @@ import Testing
     .unknown, .deleted, .alive(nil), .alive(ModificationDate(old)), .alive(ModificationDate(new)),
   ]
 
-  /// The result of the SDK's isNewerThanServer, from the specification.
   private func isNewer(
     _ operation: SyncOperation, _ local: ModificationDate?, _ server: ServerState
   ) -> Bool {

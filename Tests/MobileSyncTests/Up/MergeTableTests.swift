@@ -6,15 +6,12 @@ import Testing
 /// Every combination of what happened on the device and in the org, through a complete sync and
 /// against tables written by hand from the specification.
 @Suite struct MergeTableTests {
-  /// What happened to a record.
   struct Case: Sendable, Hashable, CustomStringConvertible {
     /// The local flags: l for `__local__`, c, u and d for created, updated, deleted.
     var flags: String
     /// The state of the org's record.
     var server: Server
-    /// The modification date in the element.
     var date: LocalDate
-
     var description: String { "flags \(flags), server \(server), date \(date)" }
     var operation: String { operations[flags] ?? "?" }
 
@@ -28,7 +25,6 @@ import Testing
 
   enum Server: String, Sendable, CaseIterable {
     case same, changed, deleted, merged, hidden
-
     var isThere: Bool { self != .deleted && self != .merged }
   }
   enum LocalDate: String, Sendable, CaseIterable { case synced, later, none }
@@ -205,7 +201,6 @@ import Testing
     }
   }
 
-  /// Checks that element and org match the outcome.
   private func check(
     _ one: Case, _ outcome: String, _ id: String, _ newID: String?, _ element: JSONValue?,
     _ store: ManagedStore
@@ -231,7 +226,6 @@ import Testing
       #expect(element == nil, "\(one)")
       if one.operation == "drop" { #expect((name != nil) == one.server.isThere, "\(one)") }
     default:
-      // Nothing was sent: the element and the org's record are unchanged.
       #expect(state?.letters == one.flags, "\(one)")
       #expect(element?["Id"]?.string == id, "\(one)")
       #expect((name != nil) == one.server.isThere && name != "mine", "\(one)")

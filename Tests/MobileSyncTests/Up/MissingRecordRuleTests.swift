@@ -2,7 +2,6 @@ import MobileSync
 import Salesforce
 import Testing
 
-/// How a merge mode handles missing records, as tables.
 @Suite struct MissingRecordRuleTests {
   typealias Step = MissingRecordRule.Step
 
@@ -32,18 +31,14 @@ import Testing
     #expect(MissingRecordRule.state(nil) == nil)
   }
 
-  @Test(
-    "an absent update is checked only under OVERWRITE, as is a child with a missing parent"
-  )
+  @Test("an absent update is checked only under OVERWRITE, as is a child with a missing parent")
   func looksInto() {
     let gone = RowRefusal(code: "ENTITY_IS_DELETED", message: "", fields: ["Parent__c"])
     let other = RowRefusal(code: "ENTITY_IS_DELETED", message: "", fields: ["Other__c"])
     func suspect(
       _ answer: RowAnswer, _ action: SyncUpAction, _ mode: MergeMode = .overwrite,
       key: String? = nil
-    ) -> Bool {
-      MissingRecordRule.suspect(answer, action, mode, parentKey: key) != nil
-    }
+    ) -> Bool { MissingRecordRule.suspect(answer, action, mode, parentKey: key) != nil }
     #expect(suspect(.absent(other), .update))
     #expect(!suspect(.absent(other), .update, .leaveIfChanged))
     #expect(!suspect(.absent(gone), .delete))
@@ -54,8 +49,7 @@ import Testing
     #expect(!suspect(.locked(gone), .update))
   }
 
-  @Test("the error stored in an element depends on the kind of target, as in the SDK")
-  func ends() {
+  @Test("the error stored in an element depends on the kind of target, as in the SDK") func ends() {
     let refusal = RowRefusal(code: "NOT_FOUND", message: "gone", raw: "[]")
     let refused = SyncUpSettled.End.failed(code: "NOT_FOUND", message: "gone", error: "[]")
     for kind in SyncUpTarget.Kind.allCases {
@@ -72,7 +66,6 @@ import Testing
     #expect(MissingRecordRule.end(refusal, .unproved) == refused)
     #expect(
       MissingRecordRule.end(refusal, .merged(into: "00M"))
-        == .failed(
-          code: "NOT_FOUND", message: "gone; the record was merged into 00M", error: "[]"))
+        == .failed(code: "NOT_FOUND", message: "gone; the record was merged into 00M", error: "[]"))
   }
 }

@@ -3,7 +3,6 @@ import MobileSync
 import TestSupport
 import Testing
 
-/// The requests for a family, by the flags of its records alone.
 @Suite struct ParentChildrenPlanTests {
   private static let parentID = "001000000000001AAA"
 
@@ -30,9 +29,7 @@ import Testing
       try put(
         flags, flags.contains("c") ? "local_c\(place)" : "00300000000000\(place)AAA",
         ManagedStore.contacts,
-        [
-          "LastName": "n", "AccountId": .string(parentID), "attributes": ["type": "Contact"],
-        ])
+        ["LastName": "n", "AccountId": .string(parentID), "attributes": ["type": "Contact"]])
     }
     return try #require(try ParentChildrenElements(try targets(.lookup), store).tree(1))
   }
@@ -88,8 +85,7 @@ import Testing
     ]
   }
 
-  @Test(arguments: Row.all)
-  func `a family's first request follows its flags`(_ row: Row) throws {
+  @Test(arguments: Row.all) func `a family's first request follows its flags`(_ row: Row) throws {
     let plan = ParentChildrenPlan(
       try tree(row.parent, row.children), try targets(row.type), mode: .overwrite)
     #expect(words(plan) == row.items)
@@ -109,11 +105,9 @@ import Testing
   @Test(arguments: [
     // The refused records, the deleted ones among them, and the second request.
     (["u", "u", "-", "c"], [Int64(1)], [Int64(1)], false, "1 again+"),
-    (["u", "u", "-", "c"], [1], [], false, ""),
-    (["u", "u", "-", "c"], [], [2], false, ""),
+    (["u", "u", "-", "c"], [1], [], false, ""), (["u", "u", "-", "c"], [], [2], false, ""),
     (
-      ["u", "u", "-", "c", "d"], [], [2], true,
-      "p again, 1 update+, 2 again+, 3 update+, 4 create+"
+      ["u", "u", "-", "c", "d"], [], [2], true, "p again, 1 update+, 2 again+, 3 update+, 4 create+"
     ),
   ])
   func `a second request recreates only deleted records`(

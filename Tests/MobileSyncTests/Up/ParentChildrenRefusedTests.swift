@@ -1,7 +1,6 @@
 import MobileSync
 import Testing
 
-/// When a family needs a second request, and when it does not.
 @Suite struct ParentChildrenRefusedTests {
   private func family(_ store: ManagedStore, children: Int = 1) async throws -> Family {
     let families = try store.org.makeFamilies(1, children: children)
@@ -60,7 +59,6 @@ import Testing
       return
     }
     #expect(store.org.requests(.composite) == 1)
-    // No deletion was verified.
     #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
     #expect(try await store.dirty("contacts") == family.children)
   }

@@ -204,12 +204,10 @@ import Testing
       [
         ["LastName": "A|0", "AccountId": .string(local[0])],
         [
-          "LastName": "B|0", "AccountId": .string(local[1]),
-          "Id": .string(families[1].children[0]),
+          "LastName": "B|0", "AccountId": .string(local[1]), "Id": .string(families[1].children[0]),
         ],
         [
-          "LastName": "C|0", "AccountId": .string(local[2]),
-          "Id": .string(families[2].children[0]),
+          "LastName": "C|0", "AccountId": .string(local[2]), "Id": .string(families[2].children[0]),
         ],
       ], type: "Contact", in: "contacts")
     let (state, _, _) = try await store.up(.accounts(externalIDs: ("Id", "Id")), fields: nil)

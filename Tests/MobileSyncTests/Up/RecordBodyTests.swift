@@ -29,9 +29,7 @@ import Testing
         == #"{"Owner.Name":"a","Items.N":[1,2]}"#)
   }
 
-  @Test func `no fields make an empty body`() throws {
-    #expect(try body([], #"{"A":1}"#) == "{}")
-  }
+  @Test func `no fields make an empty body`() throws { #expect(try body([], #"{"A":1}"#) == "{}") }
 
   @Test func `an element that is not an object is refused`() {
     #expect(throws: JSONError.self) { try body(["A"], "[1]") }

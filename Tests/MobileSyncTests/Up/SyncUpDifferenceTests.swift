@@ -21,7 +21,6 @@ import Testing
       Issue.record("\(end.report.records)")
       return
     }
-    // No verification was even requested.
     #expect(store.org.server.log.entries.allSatisfy { $0.soql?.contains("IsDeleted") != true })
     #expect(try store.org.org.query("SELECT Id FROM Contact", as: store.org.admin).totalSize == 1)
   }
@@ -109,7 +108,6 @@ import Testing
     #expect(end.report.warnings.count == 1)
   }
 
-  /// A target with its own fields keeps its kind's classes.
   private func withImplementation(
     _ target: SyncUpTarget, _ kind: SyncUpTarget.Kind
   ) -> SyncUpTarget {
@@ -265,7 +263,6 @@ import Testing
     #expect(try await store.flags(ids[0]) == "lu")
     let error = try await store.element(ids[0])?["__last_error__"]?.string
     #expect(error?.contains("Required fields are missing: [Name]") == true)
-    // After the correction it is sent.
     try await store.edit(ids) { $0["Name"] = "mended" }
     try await store.up(up.kind)
     #expect(try await store.dirty().isEmpty)

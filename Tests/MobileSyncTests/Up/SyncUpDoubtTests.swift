@@ -3,7 +3,6 @@ import MobileSync
 import SmartStore
 import Testing
 
-/// Changes whose response was lost.
 @Suite struct SyncUpDoubtTests {
   private func marks(_ store: ManagedStore) async throws -> Int {
     try await store.manager.withStore { store in

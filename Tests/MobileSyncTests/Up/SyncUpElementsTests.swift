@@ -4,13 +4,11 @@ import SmartStore
 import TestSupport
 import Testing
 
-/// The state of elements after the org's responses, with the app's changes in the meantime.
 @Suite struct SyncUpElementsTests {
   private static let id = "001000000000001AAA"
   private let directory = TemporaryDirectory("elements")
   private let store: Store
   private let elements: SyncUpElements
-
   init() throws {
     store = try Store(creating: directory.file("store.db"), platform: .ios)
     try store.registerSoup(
@@ -22,8 +20,7 @@ import Testing
   }
 
   /// Inserts an element into the soup; the flags are `c`, `u` and `d`, none for a clean one.
-  @discardableResult
-  private func put(
+  @discardableResult private func put(
     _ id: String, _ flags: String, _ more: JSONObject = [:], row: Int64? = nil
   ) throws -> Int64 {
     var element: JSONObject = [

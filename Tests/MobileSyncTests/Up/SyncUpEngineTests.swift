@@ -4,15 +4,11 @@ import System
 import Testing
 
 /// A change that the engine sends; its name is the record's ID.
-private struct Change: SyncUpChange {
-  let write: SyncUpWrite
-}
+private struct Change: SyncUpChange { let write: SyncUpWrite }
 
-/// A journal that logs its calls in order.
 private final class Script: SyncUpJournal {
   let told = Locked<[String]>([])
   var lines: [String] { told.withLock { $0 } }
-  /// Whether it also logs `keep`.
   var tellsKeeping = false
   /// Changes that are resolved before their request is sent.
   var settledBefore: Set<String> = []
@@ -63,7 +59,6 @@ private final class Script: SyncUpJournal {
   }
 }
 
-/// The engine's own rules, with lists instead of a journal and an org.
 struct SyncUpEngineTests {
   private static func error(_ kind: OrgError.Kind, isAmbiguous: Bool = false) -> OrgError {
     OrgError(kind, message: "m", request: "POST /", isAmbiguous: isAmbiguous)
@@ -93,9 +88,7 @@ struct SyncUpEngineTests {
           return Change(write: write)
         })
       return (script.lines, nil)
-    } catch {
-      return (script.lines, (error as? OrgError)?.kind)
-    }
+    } catch { return (script.lines, (error as? OrgError)?.kind) }
   }
 
   private static let done = RowAnswer.done(id: nil, created: nil)
@@ -166,7 +159,6 @@ struct SyncUpEngineTests {
     #expect(end.error == nil)
   }
 
-  /// A gateway's answer that a request is too large.
   private static let tooLarge = OrgError(
     .invalidResponse, status: 413, message: "m", request: "POST /", isAmbiguous: true)
 
@@ -201,7 +193,7 @@ struct SyncUpEngineTests {
     #expect(end.error == nil)
   }
 
-  @Test func `a change that goes alone has a request of its own, in its place`() async {
+  @Test func `a change that goes alone has a separate request, in its place`() async {
     let end = await send(["a", "b", "c", "d"], alone: ["b"]) { _ in Self.done }
     #expect(end.lines.filter { $0.hasPrefix("intend") } == ["intend a", "intend b", "intend c d"])
   }

@@ -2,9 +2,7 @@ import LocalOrg
 import MobileSync
 import Testing
 
-/// Changes and failures during a sync up.
 @Suite struct SyncUpFaultTests {
-  /// A sync up whose first request waits while `body` uses the store.
   private func meanwhile(
     _ store: ManagedStore, _ up: UpCase, _ body: () async throws -> Void
   ) async throws -> SyncReport {

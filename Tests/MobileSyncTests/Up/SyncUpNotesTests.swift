@@ -4,7 +4,6 @@ import Testing
 /// Which element the note of a lost request refers to, and which record an element already
 /// represents.
 @Suite struct SyncUpNotesTests {
-  /// Runs a sync up whose response is lost.
   private func lose(
     _ store: ManagedStore, arrives: Bool, _ mode: MergeMode = .overwrite
   ) async throws {

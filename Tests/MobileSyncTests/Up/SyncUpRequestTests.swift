@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @Suite struct SyncUpRequestTests {
-  /// Changes of a soup, one for each pair of a type and flags.
   private func sends(_ records: [(type: String, flags: String)]) throws -> [SyncUpSend] {
     let directory = TemporaryDirectory("requests")
     let store = try Store(creating: directory.file("store.db"), platform: .ios)
@@ -58,8 +57,7 @@ import Testing
     #expect(
       batches.map { batch in
         Set(batch.changes.map { "\($0.action) \($0.record.objectType)" }).sorted()
-      }
-        == [["update A"], ["update B"], ["delete A"], ["update C"], ["delete B"]])
+      } == [["update A"], ["update B"], ["delete A"], ["update C"], ["delete B"]])
     #expect(batches.reduce(0) { $0 + $1.changes.count } == records.count)
     let atBound = SyncUpRequest.batches(sends, kind: .collection, maxBatchSize: 200, bulkAbove: 4)
     #expect(!atBound.contains { $0.form == .job })
@@ -95,8 +93,7 @@ import Testing
     }
     #expect(forms(SyncUpTarget()) == ["collection 1", "composite 25", "composite 4"])
     #expect(
-      forms(SyncUpTarget(maxBatchSize: 20))
-        == ["collection 1", "composite 19", "composite 10"])
+      forms(SyncUpTarget(maxBatchSize: 20)) == ["collection 1", "composite 19", "composite 10"])
     #expect(forms(SyncUpTarget(kind: .batch)) == ["composite 25", "composite 5"])
   }
 

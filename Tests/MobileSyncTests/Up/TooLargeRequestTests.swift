@@ -47,7 +47,6 @@ import MobileSync
       #expect(try await store.dirty() == [long, longLocal].sorted())
       #expect(try store.accountCount() == 48)
     }
-    // With shorter content it is sent.
     try await store.edit([long, longLocal]) { $0["Description"] = "short" }
     try await store.up(up.kind, mode)
     #expect(try await store.dirty().isEmpty)

@@ -10,33 +10,25 @@ struct UpCase: Sendable, CustomTestStringConvertible {
   static let all = Platform.allCases.flatMap { platform in
     [SyncUpTarget.Kind.single, .batch, .collection].map { UpCase(kind: $0, platform: platform) }
   }
-  /// Cases for which the platform makes no difference.
   static let kinds = all.filter { $0.platform == .ios }
-
   var testDescription: String { "\(kind.rawValue) on \(platform.rawValue)" }
 }
 
 extension ManagedStore {
   convenience init(
     _ up: UpCase, settings: SyncSettings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 0)
-  ) async throws {
-    try await self.init(up.platform, settings: settings)
-  }
+  ) async throws { try await self.init(up.platform, settings: settings) }
 
-  /// Accounts that are in the org and in the store, clean.
   func syncedAccounts(_ count: Int) async throws -> [String] {
     let ids = try org.org.transaction {
       try (0..<count).map {
         try org.make("Account", ["Name": .string("name \($0)"), "Description": "remote"])
       }
     }
-    _ = try await manager.syncDown(
-      target: .soql(.accounts(ids)), soupName: Self.accounts
-    ).finish()
+    _ = try await manager.syncDown(target: .soql(.accounts(ids)), soupName: Self.accounts).finish()
     return ids
   }
 
-  /// Changes the name and description of accounts on the device.
   func editAccounts(_ ids: [String]) async throws {
     try await edit(ids) {
       $0["Name"] = .string("local \($0["Id"]?.string ?? "")")
@@ -44,9 +36,7 @@ extension ManagedStore {
     }
   }
 
-  /// Runs a sync up until it ends, with any result.
-  @discardableResult
-  func up(
+  @discardableResult func up(
     _ target: SyncUpTarget, _ mode: MergeMode = .overwrite,
     fields: [String]? = ["Name", "Description"], in soup: String = accounts
   ) async throws -> (state: SyncState, report: SyncReport, story: [String]) {
@@ -57,9 +47,7 @@ extension ManagedStore {
     return (await run.lastState, await run.report, story)
   }
 
-  /// The same with a kind's own target.
-  @discardableResult
-  func up(
+  @discardableResult func up(
     _ kind: SyncUpTarget.Kind, _ mode: MergeMode = .overwrite,
     fields: [String]? = ["Name", "Description"]
   ) async throws -> (state: SyncState, report: SyncReport, story: [String]) {
@@ -69,17 +57,14 @@ extension ManagedStore {
   /// The account's name in the org; nil if it is deleted.
   func serverName(_ id: String) throws -> String? { try server("Account", "Name", of: id)?.string }
 
-  /// The account's description in the org.
   func serverDescription(_ id: String) throws -> String? {
     try server("Account", "Description", of: id)?.string
   }
 
-  /// The number of accounts in the org.
   func accountCount() throws -> Int {
     try org.org.query("SELECT Id FROM Account", as: org.admin).totalSize
   }
 
-  /// The IDs of elements, by name.
   func ids(named names: [String]) async throws -> [String] {
     let elements = try await elements()
     return try names.map { name in
@@ -101,7 +86,6 @@ extension LocalState {
 }
 
 extension SyncReport {
-  /// The outcomes of the changes, by ID.
   var outcomes: [String: Record.Outcome] {
     Dictionary(records.compactMap { r in r.id.map { ($0, r.outcome) } }, uniquingKeysWith: { $1 })
   }

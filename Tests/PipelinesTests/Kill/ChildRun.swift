@@ -5,24 +5,19 @@ import System
 
 /// The program, run as a child process on one stage of a world's pipeline.
 struct ChildRun {
-  /// Its exit status, 137 if it was killed.
   let status: Int32
-  /// Whether it reported that the stage started, and that it finished.
   let hasStarted: Bool
   let hasFinished: Bool
   /// The number of events in the stage; empty if it did not finish.
   let counts: [KillPoint.Event: Int]
   /// Its output, for messages.
   let lines: [String]
-
   var diedInStage: Bool { status == 137 && hasStarted && !hasFinished }
 
-  /// The executable next to the tests.
   static var executable: String {
     (Files.parent(of: ProcessEnvironment.executablePath()) ?? ".") + "/attache"
   }
 
-  /// Runs a stage to its end or to `point`.
   init(_ stage: Stage, _ world: World, killedAt point: KillPoint? = nil) throws {
     let counted = world.directory.file("calls")
     try Files.remove(counted)

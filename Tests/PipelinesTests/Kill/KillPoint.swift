@@ -1,31 +1,24 @@
 import TestSupport
 
-/// Where a process is killed.
 struct KillPoint: CustomStringConvertible {
-  /// The kinds of events.
   enum Event: String, CaseIterable {
-    /// Calls that change files or send requests.
     case calls
     /// Calls that create, rename, remove or sync files.
     case names
-    /// Requests to the org.
     case requests
     /// Requests that change records.
     case writes
   }
 
-  /// The moment relative to the event.
   enum Moment {
     /// It is not done.
     case before
     /// It is done, and nothing else. Of a request, the answer has not been sent.
     case after
-    /// A number of nanoseconds later, whatever is done then.
     case later(nanoseconds: Int)
   }
 
   let event: Event
-  /// The number of the event, from 1.
   let number: Int
   let moment: Moment
 
@@ -43,7 +36,6 @@ struct KillPoint: CustomStringConvertible {
     return "\(sort) \(number)"
   }
 
-  /// The environment of the shim.
   var environment: [String: String] {
     guard event == .calls || event == .names else { return [:] }
     var environment = ["KILL_AT": String(number), "KILL_OF": event.rawValue]

@@ -2,7 +2,6 @@ import Pipelines
 import System
 import TestSupport
 
-/// The states before each stage, from which runs are killed repeatedly.
 struct KillScene: Sendable {
   let stage: Stage
   let name: String
@@ -61,8 +60,6 @@ struct KillScene: Sendable {
 
   /// The scene with several concurrent requests, whose dates have any order.
   static let severalAtOnce = "reconcile, several at once"
-
-  /// Whether the org's dates are left out of the comparison.
   var leavesDatesOut: Bool { name == Self.severalAtOnce }
 
   private static func rewrite(_ pipelines: String, _ change: (String) -> String) throws {
@@ -138,7 +135,6 @@ struct KillScene: Sendable {
     if let error = world.org.delete("WorkOrder", id: order, as: admin).errors.first { throw error }
   }
 
-  /// Why a scene could not be set up.
   struct Failure: Error, CustomStringConvertible {
     let words: String
     var description: String { words }

@@ -5,16 +5,13 @@ import TestSupport
 struct KillShim: Sendable {
   /// Kills; compiled once with the compiler that comes with Swift.
   static let shared = Result { try KillShim("killpoint") }
-  /// Records the order in which files are synchronized and renamed.
   static let order = Result { try KillShim("order") }
   /// Records what is written, named, synchronized and requested from the org.
   static let watch = Result { try KillShim("watch") }
   /// Delays threads at their ends, and records which had ended when the process did.
   static let threads = Result { try KillShim("threads") }
-
   let path: String
   private let directory: TemporaryDirectory
-
   private init(_ name: String) throws {
     directory = TemporaryDirectory.untilExit("shim")
     path = directory.file(name + ".so")
@@ -27,8 +24,5 @@ struct KillShim: Sendable {
     }
   }
 
-  /// Why there is no shim.
-  struct Failure: Error {
-    let words: String
-  }
+  struct Failure: Error { let words: String }
 }

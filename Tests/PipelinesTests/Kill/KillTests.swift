@@ -34,7 +34,6 @@ import Testing
   static let seed = CampaignSize.killPoints.firstSeed(20_261_128)
 }
 
-/// The kills of one scene.
 struct KillRounds {
   let scene: KillScene
   let seed: UInt64
@@ -47,7 +46,6 @@ struct KillRounds {
   private var misses = 0
   private var recoveriesKilled = 0
   private var deaths = 0
-
   init(_ scene: KillScene, seed: UInt64, points: Int) throws {
     (self.scene, self.seed, self.points) = (scene, seed, points)
     dice = HistoryRandom(

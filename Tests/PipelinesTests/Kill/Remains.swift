@@ -18,7 +18,6 @@ struct Remains {
 
   /// Whether the org's dates are ignored, because concurrent writes have any order.
   private let leavesDatesOut: Bool
-
   init(_ world: World, leavesDatesOut: Bool = false) throws {
     self.leavesDatesOut = leavesDatesOut
     data = world.data.path
@@ -115,7 +114,6 @@ struct Remains {
     return plain.replacing(time) { match in match.1 == day ? String(match.0) : "TIME" }
   }
 
-  /// The current generation, and whether its digest is correct.
   private func current(_ path: String) throws -> [String] {
     let line = String(decoding: try Files.read(path), as: UTF8.self)
     guard let current = CurrentGeneration(line: line) else { return ["no generation: \(line)"] }
@@ -125,7 +123,6 @@ struct Remains {
   }
 }
 
-/// A store row by row.
 enum StoreRows {
   static func lines(_ path: String) throws -> [String] {
     let connection = try Connection(path, mode: .immutable)
@@ -227,7 +224,6 @@ enum LedgerRows {
   ]
 }
 
-/// A row as one line.
 enum RowText {
   static func text(_ row: borrowing Row) -> String {
     var texts: [String] = []

@@ -4,13 +4,10 @@ import System
 
 /// A day with so many edits of each kind that bulk jobs are used.
 struct BulkWork {
-  /// The expected verdicts of the edits.
   static let verdicts: [Verdict: Int] = [
     .updated: 13, .created: 12, .deleted: 3, .conflict: 1, .failed: 1,
   ]
-  /// The number of records that the edits write.
   static let writes = 28
-
   private let scene: SecondOrgScene
   private let before: Int
   private let accounts: [String]

@@ -4,7 +4,6 @@ import System
 /// A short day of one technician: a record of each kind of write.
 struct Chores {
   static let verdicts: [Verdict: Int] = [.updated: 1, .created: 2, .deleted: 1]
-
   private let scene: SecondOrgScene
   private let name: String
   private let phone: String

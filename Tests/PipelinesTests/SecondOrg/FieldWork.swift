@@ -5,13 +5,10 @@ import System
 
 /// A day on which two technicians and other users work on the same records.
 struct FieldWork {
-  /// The expected verdicts of the edits.
   static let verdicts: [Verdict: Int] = [
     .updated: 3, .created: 3, .deleted: 1, .alreadyInOrg: 1, .conflict: 1, .failed: 1,
   ]
-  /// The number of records that the edits write.
   static let writes = 7
-
   private let scene: SecondOrgScene
   private let before: Int
   private let accounts: [String]

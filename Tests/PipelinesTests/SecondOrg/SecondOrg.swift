@@ -4,31 +4,24 @@ import JSON
 import System
 import TestSupport
 
-/// The independent org (`Tests/ForeignOrg`), as a separate process.
 final class SecondOrg: Sendable {
   /// A test's changes of the org's data before it starts.
   typealias Change = @Sendable (inout JSONObject) -> Void
 
-  /// One request in the org's log.
   struct Entry: Sendable {
     let method: String
     let path: String
     let status: Int
-    /// The number of records that it wrote.
     let writes: Int
     let user: String?
   }
 
   static let directory = World.repository + "/Tests/ForeignOrg"
-  /// The API versions that the client is tested with.
   static let versions = (58...66).map { "\($0).0" }
-
-  /// The URL of logins.
   let login: String
   private let process: RunningProcess
   private let client: HTTPClient
 
-  /// Starts an org with the small records, whose newest version is `version`.
   static func start(
     in directory: TemporaryDirectory, seed: Int, version: String = "66.0",
     change: @escaping Change = { _ in }
@@ -89,12 +82,10 @@ final class SecondOrg: Sendable {
     return Dictionary(uniqueKeysWithValues: users.map { ($0.name, $0.value.string ?? "") })
   }
 
-  /// All records of an object, including deleted ones.
   func records(_ object: String) async throws -> [JSONObject] {
     try await ask("dump")["records"]?[object]?.array?.compactMap(\.object) ?? []
   }
 
-  /// The number of logins.
   func logins() async throws -> Int { try await Int(ask("dump")["grants"]?.int ?? 0) }
 
   /// The faults so far, by kind.
@@ -118,7 +109,6 @@ final class SecondOrg: Sendable {
     return try await ask("change", .object(order))["id"]?.string ?? ""
   }
 
-  /// Another user's deletion.
   func delete(_ object: String, id: String) async throws {
     _ = try await ask(
       "change",
@@ -128,7 +118,6 @@ final class SecondOrg: Sendable {
       ])
   }
 
-  /// All requests so far.
   func log() async throws -> [Entry] {
     try await ask("log").array?.map { entry in
       Entry(

@@ -3,7 +3,6 @@ import Ledger
 import TestSupport
 import Testing
 
-/// Jobs of Bulk API 2.0 at the independent org: their results are those of single requests.
 @Suite struct SecondOrgBulkTests {
   /// A pipeline whose queries and edits use jobs wherever they can, with a number of additional
   /// visits.
@@ -44,8 +43,7 @@ import Testing
 
   @Test(arguments: 1...max(2, CampaignSize.secondOrgJobs.count))
   func `stores are the org's records, and each job's edit is there once`(_ seed: Int) async throws {
-    let scene = try await scene(seed: seed) { data in
-      if seed > 1 { data["mishaps"] = Self.mishaps }
+    let scene = try await scene(seed: seed) { data in if seed > 1 { data["mishaps"] = Self.mishaps }
     }
     #expect(try await scene.night().last.findings == [], "\(scene.skipped)")
     #expect(try await scene.differences() == [])

@@ -7,7 +7,6 @@ import Testing
 /// Every fault of an org, at every kind of request: the run succeeds, or ends with a message that
 /// names a fix.
 @Suite struct SecondOrgFaultTests {
-  /// A fault, and the result of a run if it persists.
   struct Fault: Sendable, CustomTestStringConvertible {
     let kind: String
     let lasting: System.ExitStatus
@@ -15,14 +14,12 @@ import Testing
   }
 
   static let faults = [
-    Fault(kind: "session", lasting: .authentication),
-    Fault(kind: "page 200", lasting: .tryLater),
+    Fault(kind: "session", lasting: .authentication), Fault(kind: "page 200", lasting: .tryLater),
     Fault(kind: "page 502", lasting: .tryLater), Fault(kind: "page 503", lasting: .tryLater),
-    Fault(kind: "redirect", lasting: .tryLater),
-    Fault(kind: "unavailable", lasting: .tryLater), Fault(kind: "error 500", lasting: .tryLater),
-    Fault(kind: "busy", lasting: .tryLater), Fault(kind: "limit", lasting: .tryLater),
-    Fault(kind: "cut before", lasting: .tryLater), Fault(kind: "cut after", lasting: .tryLater),
-    Fault(kind: "page 500 after", lasting: .tryLater),
+    Fault(kind: "redirect", lasting: .tryLater), Fault(kind: "unavailable", lasting: .tryLater),
+    Fault(kind: "error 500", lasting: .tryLater), Fault(kind: "busy", lasting: .tryLater),
+    Fault(kind: "limit", lasting: .tryLater), Fault(kind: "cut before", lasting: .tryLater),
+    Fault(kind: "cut after", lasting: .tryLater), Fault(kind: "page 500 after", lasting: .tryLater),
   ]
 
   /// The requests of a scheduled run.
@@ -79,9 +76,7 @@ import Testing
     try await scene.org.order([
       "kind": .string(fault.kind), "path": "/services/data/v", "times": 100_000,
     ])
-    do {
-      #expect(try await scene.run().exitStatus == fault.lasting)
-    } catch {
+    do { #expect(try await scene.run().exitStatus == fault.lasting) } catch {
       let told = PipelineError(describing: error)
       #expect(told.kind.exitStatus == fault.lasting, "\(told)")
       #expect(told.fix != nil || told.reason != nil, "\(told)")

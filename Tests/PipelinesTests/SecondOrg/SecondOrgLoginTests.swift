@@ -2,7 +2,6 @@ import Foundation
 import System
 import Testing
 
-/// The other login methods of a pipeline, at the independent org.
 @Suite struct SecondOrgLoginTests {
   private static let jwt = #""method": "jwt","#
   private static let key = #""key": { "env": "ATTACHE_JWT_KEY" },"#

@@ -5,19 +5,15 @@ import SmartStore
 import System
 import TestSupport
 
-/// A pipeline on the independent org.
 final class SecondOrgScene: Sendable {
   let directory = TemporaryDirectory("second")
   let org: SecondOrg
   let pipeline: Pipeline
   let variables: [String: String]
   let userIDs: [String: String]
-  /// The events of all runs.
   let told = Locked<[RunEvent]>([])
-
   init(
-    seed: Int = 1, version: String = "66.0",
-    file change: (String) -> String = { $0 },
+    seed: Int = 1, version: String = "66.0", file change: (String) -> String = { $0 },
     org data: @escaping SecondOrg.Change = { _ in }
   ) async throws {
     org = try await SecondOrg.start(in: directory, seed: seed, version: version, change: data)
@@ -33,9 +29,7 @@ final class SecondOrgScene: Sendable {
 
   var data: DataDirectory { DataDirectory(root: directory.file("snapshots"), name: pipeline.name) }
 
-  /// One run, without pauses.
-  @discardableResult
-  func run(
+  @discardableResult func run(
     _ stages: Set<Stage> = Set(Stage.allCases), _ change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     var options = RunOptions()
@@ -47,18 +41,15 @@ final class SecondOrgScene: Sendable {
       report: { [told] event in told.withLock { $0.append(event) } })
   }
 
-  /// The result of a scheduled run and its retries.
   struct ScheduledRun {
     var last: RunSummary
-    /// The number of runs.
     var runs = 1
     /// The verdicts of the edits: those resolved in any run, and those open at the end.
     var verdicts: [Verdict: Int] = [:]
   }
 
   /// Runs until no run exits with "try again later", as cron does.
-  @discardableResult
-  func night(most: Int = 8) async throws -> ScheduledRun {
+  @discardableResult func night(most: Int = 8) async throws -> ScheduledRun {
     var settled: [Verdict: Int] = [:]
     var count = 0
     while true {
@@ -101,7 +92,6 @@ final class SecondOrgScene: Sendable {
       + org.differences(place + "/globalsyncs.json", everybodys)
   }
 
-  /// The users skipped so far, with the reasons.
   var skipped: [String] {
     told.withLock { $0 }.compactMap {
       if case .snapshotSkipped(_, let username, let reason) = $0 {

@@ -3,7 +3,6 @@ import Pipelines
 import TestSupport
 import Testing
 
-/// The client, and a whole pipeline, against an org that shares no code with attache.
 @Suite struct SecondOrgTests {
   /// A version with the seed of an org's behaviour.
   struct Play: Sendable, CustomTestStringConvertible {
@@ -35,7 +34,6 @@ import Testing
     ]
   }
 
-  /// Clocks of orgs that are far from this machine's.
   private static let clocks = [3: 1500, 6: -1500, 8: 86_400]
 
   @Test(arguments: plays)
@@ -113,7 +111,6 @@ import Testing
     #expect(try await scene.differences() == [])
   }
 
-  /// The records of each technician during whose fetch a session ends.
   private static let records = CampaignSize.sessionRecords.count
 
   @Test(arguments: ["/query/0r8", "/composite/sobjects/"])
@@ -128,12 +125,11 @@ import Testing
         "values": ["Name": "Account #"],
       ],
     ]
-    let scene = try await SecondOrgScene(
-      org: { data in
-        data["many"] = many
-        data["pageSize"] = JSONValue(max(200, Self.records / 100))
-        data["primingPage"] = 2000
-      })
+    let scene = try await SecondOrgScene(org: { data in
+      data["many"] = many
+      data["pageSize"] = JSONValue(max(200, Self.records / 100))
+      data["primingPage"] = 2000
+    })
     // The integration user and two technicians, each in the first request.
     let pages = place.hasPrefix("/query") ? 7 : 1
     try await scene.org.order(["kind": "session", "path": .string(place), "nth": JSONValue(pages)])

@@ -5,7 +5,6 @@ import Reports
 import System
 import Testing
 
-/// The changes of a run are undone in the independent org.
 @Suite struct SecondOrgUndoTests {
   @Test(arguments: [1, 2, 3, 4])
   func `an undo restores the org's records as before the run`(_ seed: Int) async throws {
@@ -72,7 +71,6 @@ import Testing
 }
 
 extension SecondOrgScene {
-  /// The runs so far, newest first.
   fileprivate func runs() throws -> [String] {
     let ledger = try data.openLedger()
     defer { ledger.close() }

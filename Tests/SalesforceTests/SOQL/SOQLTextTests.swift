@@ -16,15 +16,13 @@ import Testing
   // SDK: testSelectFieldPresenceWhenPresentInSubquery (50)
   // SDK: testSelectFieldPresenceWhenPresentAsSubstring (51)
   @Test(arguments: [
-    ("SELECT Id, Name FROM Account", "Name", true),
-    ("SELECT Id,Name FROM Account", "Id", true),
+    ("SELECT Id, Name FROM Account", "Name", true), ("SELECT Id,Name FROM Account", "Id", true),
     ("SELECT Id FROM Account", "Phone", false),
     ("SELECT Id FROM Account WHERE Name = 'a'", "Name", false),
     ("SELECT Name, (SELECT LastName FROM Contacts) FROM Account", "LastName", false),
     ("SELECT LastName FROM Contact", "Name", false),
     // Beyond the SDK: case, aliases, FIELDS().
-    ("SELECT id FROM Account", "Id", true),
-    ("SELECT a.Id FROM Account a", "Id", true),
+    ("SELECT id FROM Account", "Id", true), ("SELECT a.Id FROM Account a", "Id", true),
     ("SELECT a.Id FROM Account AS a, a.Contacts c", "Id", true),
     ("SELECT Owner.Id FROM Account", "Id", false),
     ("SELECT FIELDS(ALL) FROM Account LIMIT 200", "LastModifiedDate", true),
@@ -32,17 +30,14 @@ import Testing
   ])
   func `a selected field is found on the top level only`(
     _ query: String, _ field: String, _ expected: Bool
-  ) throws {
-    #expect(try SOQLText(query).selects(field) == expected)
-  }
+  ) throws { #expect(try SOQLText(query).selects(field) == expected) }
 
   // SDK: testOrderByPresenceWhenPresent (52), testOrderByPresenceWhenPresentInSubquery (53)
   // SDK: testOrderByPresenceWhenAbsent (54), testOrderByPresenceWhenOrderingBySomethingElse (55)
   @Test(arguments: [
     ("SELECT Id FROM A ORDER BY LastModifiedDate", true),
     ("SELECT Id FROM A WHERE Id IN (SELECT Id FROM B ORDER BY LastModifiedDate)", false),
-    ("SELECT Id FROM A", false),
-    ("SELECT Id FROM A ORDER BY Name", false),
+    ("SELECT Id FROM A", false), ("SELECT Id FROM A ORDER BY Name", false),
     ("SELECT Id FROM A ORDER BY LastModifiedDate ASC", false),
   ])
   func `ordered by a field means by that field only`(_ query: String, _ expected: Bool) throws {
@@ -79,10 +74,8 @@ import Testing
   //
   // SDK: testAddWherePredicateToQueryWithOrClause (72)
   @Test(arguments: [
-    ("B = 1 OR C = 2", "D > 1 and (B = 1 OR C = 2)"),
-    ("NOT B = 1", "D > 1 and (NOT B = 1)"),
-    ("(B = 1 or C = 2)", "D > 1 and (B = 1 or C = 2)"),
-    ("B = ' or '", "D > 1 and B = ' or '"),
+    ("B = 1 OR C = 2", "D > 1 and (B = 1 OR C = 2)"), ("NOT B = 1", "D > 1 and (NOT B = 1)"),
+    ("(B = 1 or C = 2)", "D > 1 and (B = 1 or C = 2)"), ("B = ' or '", "D > 1 and B = ' or '"),
     ("B NOT IN ('x')", "D > 1 and (B NOT IN ('x'))"),
   ])
   func `an unparenthesized OR or NOT gets parentheses`(_ conditions: String, _ expected: String)

@@ -3,9 +3,7 @@ import Testing
 
 /// Rows 73–78 of the conformance table (SOQLMutatorTest, SFSDKSoqlMutatorTests).
 @Suite struct SOQLTokensTests {
-  private func joined(_ text: String) -> String {
-    SOQLTokens.tokenize(text).joined(separator: "#")
-  }
+  private func joined(_ text: String) -> String { SOQLTokens.tokenize(text).joined(separator: "#") }
 
   // SDK: testTokenizeBasic (73)
   @Test func `words and runs of white space are tokens`() {

@@ -22,9 +22,7 @@ import Testing
   }
 
   @Test func `a variable without a value is rejected by name`() {
-    #expect {
-      try SOQLVariables.substitute([:], in: "WHERE A = :nobody")
-    } throws: {
+    #expect { try SOQLVariables.substitute([:], in: "WHERE A = :nobody") } throws: {
       "\($0)".contains(":nobody")
     }
   }

@@ -28,7 +28,7 @@ package struct PendingRequest: Sendable {
   var changes: [Change]
   /// Records of this device that are known not to be made by these creates.
   package var claimed: [String] = []
-  /// Whether each change, if it is sent again, has a request of its own, because this one was
+  /// Whether each change, if it is sent again, has a separate request, because this one was
   /// answered as too large.
   var goesAlone = false
 

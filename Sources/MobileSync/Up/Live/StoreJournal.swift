@@ -24,7 +24,7 @@ final class StoreJournal: SyncUpJournal {
   /// The IDs of records that this run has created recently, with the org's time of each.
   private var made: [(id: String, known: Int64)] = []
   var mostChanges = Int.max
-  /// The rows that are sent again and each have a request of their own.
+  /// The rows that are sent again and each have a separate request.
   var alone: Set<Int64> = []
   /// The unconfirmed requests of earlier runs.
   private var held: [PendingRequest] = []

@@ -30,7 +30,7 @@ package protocol SyncUpJournal: AnyObject {
   var mostChanges: Int { get set }
 
   /// Returns a request's intention with the mark that its changes, if they are sent again, each have
-  /// a request of their own; nil if nothing was recorded, because sending them twice does no harm.
+  /// a separate request; nil if nothing was recorded, because sending them twice does no harm.
   func separate(_ intention: Intention) throws -> Intention?
 
   /// Records responses. Those of rows locked by another writer are not final unless `isLast`.

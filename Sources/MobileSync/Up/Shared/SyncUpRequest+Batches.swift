@@ -12,7 +12,7 @@ extension SyncUpRequest {
       self.changes = changes
     }
 
-    /// The batches in its place, in order: a change that goes alone has one of its own.
+    /// The batches in its place, in order: a change that goes alone has a separate one.
     var separated: [Batch] {
       guard form != .job, changes.count > 1, changes.contains(where: \.goesAlone) else {
         return [self]

@@ -97,7 +97,7 @@ package protocol SyncUpChange {
   var objectType: String { get }
   /// Whether it applies only while its record is unmodified.
   var isConditional: Bool { get }
-  /// Whether it has a request of its own.
+  /// Whether it has a separate request.
   var goesAlone: Bool { get }
   /// The write that is sent.
   var write: SyncUpWrite { get }

@@ -43,7 +43,7 @@ package struct SyncUpWrite: Sendable {
   package var isParent = false
   /// The child's field that gets the parent's ID if the same request creates the parent.
   package var parentField: String?
-  /// Whether it has a request of its own, because an earlier request with others was answered as too
+  /// Whether it has a separate request, because an earlier request with others was answered as too
   /// large.
   package var goesAlone = false
 

@@ -73,7 +73,7 @@ extension InDoubtResolver {
   ///
   /// It must have been changed after it was created, and still have more than half of the
   /// distinctive values that were sent, or half of them with its whole name. A sender who creates
-  /// similar records repeats references, choices, and perhaps a place or a date, but seldom more.
+  /// similar records repeats references, choices, and perhaps a city or a date, but seldom more.
   private static func mayBe(
     _ record: JSONObject, _ sent: JSONObject, _ describe: Describe
   ) -> Bool {
