@@ -38,8 +38,7 @@ package final class Connection {
     switch mode {
     case .create:
       database = try Database(
-        path: path, opening: Self.plain(path),
-        flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI)
+        path: path, opening: Self.plain(path), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     case .readWrite:
       database = try Database(path: path, opening: Self.plain(path), flags: SQLITE_OPEN_READWRITE)
     case .readOnly:
@@ -266,7 +265,7 @@ package final class Connection {
   }
 
   /// The URI of a file that does not change.
-  package static func immutableAddress(_ path: String) -> String {
+  static func immutableAddress(_ path: String) -> String {
     var address = path.hasPrefix("/") ? "file://" : "file:"
     let hex = Array("0123456789ABCDEF".utf8)
     for byte in path.utf8 {

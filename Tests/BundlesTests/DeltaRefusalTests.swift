@@ -51,6 +51,13 @@ import Testing
     }
   }
 
+  @Test func `the delta of a store that stays as it is has no changes`() throws {
+    let file = directory.file("equal")
+    #expect(try StoreDelta.write(from: issued(2), to: issued(2), as: file) == .written([:]))
+    let equal = try StoreDelta.File(path: file)
+    #expect(equal.was == equal.now)
+  }
+
   @Test func `a store of another generation is refused`() throws {
     #expect(try refusal() == nil)
     for generation in [1, 3, 4] {

@@ -91,13 +91,20 @@ import Testing
     let directory = Self.root.appendingPathComponent("pipelines/samples").path
     let reading = PipelineFile.reading(path: directory + "/pipeline-minimal.json")
     let effective = try #require(reading.pipeline).effectiveJSON
+    // The minimal file has no deltas.
+    let deltas = PackSettings.Deltas()
+    let withDeltas: JSONValue = [
+      "pack": [
+        "deltas": ["from": JSONValue(deltas.from), "atMost": .string("\(deltas.atMost)")]
+      ]
+    ]
     var defaults = 0
     walk(schema.root, []) { schema, path in
       guard let standard = schema["default"], !path.contains("seal"), !path.contains("sign"),
         path.first != "keep"
       else { return }
       defaults += 1
-      var value: JSONValue? = effective
+      var value: JSONValue? = path.contains("deltas") ? withDeltas : effective
       for name in path { value = Int(name) == nil ? value?[name] : value?[0] }
       #expect(value == standard, "\(path)")
     }

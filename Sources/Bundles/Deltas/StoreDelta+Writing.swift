@@ -34,13 +34,14 @@ extension StoreDelta {
     try connection.reserveBytes(StorePages.reservedBytes)
     try connection.execute(
       "PRAGMA encoding = 'UTF-8'; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
-    // A global store that did not change is both, and a file is not locked twice.
-    try connection.run("ATTACH DATABASE \(Connection.immutableAddress(old)) AS old")
-    try connection.run("ATTACH DATABASE \(Connection.immutableAddress(new)) AS new")
-    return try connection.transaction {
-      guard try isLayoutEqual(connection) else { return .unlike }
-      return try .written(compare(connection))
-    }
+    try connection.run("ATTACH DATABASE \(Connection.plain(old)) AS old")
+    try connection.run("ATTACH DATABASE \(Connection.plain(new)) AS new")
+    // Both stores may be one file, which an immediate transaction would lock twice.
+    try connection.execute("BEGIN")
+    guard try isLayoutEqual(connection) else { return .unlike }
+    let changes = try compare(connection)
+    try connection.execute("COMMIT")
+    return .written(changes)
   }
 
   /// Whether both stores have the same tables, soups and indexes, and neither was interrupted.

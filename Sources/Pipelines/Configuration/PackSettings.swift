@@ -35,6 +35,8 @@ package struct PackSettings: Sendable, Hashable {
     package var from = 3
     /// The largest delta, as a share of the bundle.
     package var atMost = Percentage(40)
+
+    package init() {}
   }
 
   /// The archive format.
