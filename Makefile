@@ -21,7 +21,7 @@ PROGRAM = $(SCRATCH)/release/attache
 BUNDLE = $(SCRATCH)/release/attachePackageTests.xctest
 BENCH_BUILD = ATTACHE_BENCHMARKS=1 swift build $(FLAGS) -c release --product attache-bench
 
-.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
+.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-kits test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -43,11 +43,11 @@ demo: release  ## the whole job on an embedded org, with its result
 	@$(PROGRAM) demo
 
 lint: deps  ## formatting and warnings, and whether the mutants fit the sources
-	swift format lint --strict --parallel --recursive Sources Benchmarks Tests Package.swift
+	swift format lint --strict --parallel --recursive Sources Benchmarks Tests clients Package.swift
 	@Tests/Mutants/mutants.py --check
 
 format:  ## format the sources in place
-	swift format --in-place --recursive Sources Benchmarks Tests Package.swift
+	swift format --in-place --recursive Sources Benchmarks Tests clients Package.swift
 
 ifdef TEST
 test: tested  ## lint, the demo and every suite; TEST='--filter NAME' runs the tests that it names
@@ -73,6 +73,13 @@ endif
 test-clients: ATTACHE ?= $(PROGRAM)
 test-clients:  ## other people's clients, each as it is installed, against the embedded org
 	@Tests/Clients/run.py $(ATTACHE) .build
+
+ifndef ATTACHE
+test-kits: release
+endif
+test-kits: ATTACHE ?= $(PROGRAM)
+test-kits:  ## the kits of clients/ for apps: their tests, and a phone of each, against the embedded org
+	@Tests/Kits/run.py $(ATTACHE) $(SCRATCH)
 
 test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, another machine, removal
 	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install

@@ -9,7 +9,7 @@ import System
 ///
 /// It changes the file as an app built on the Mobile SDK does: it replaces whole elements, sets
 /// local flags, and maintains `install` and `handback` in the stamp, as described in
-/// docs/app-integration.md.
+/// docs/bundle-format.md.
 package struct Device: Sendable {
   /// The platform, which determines the layout of its store.
   package let platform: Platform
@@ -112,7 +112,7 @@ package struct Device: Sendable {
   /// The copy of the last return.
   private var handedPath: String { storePath + ".handed" }
 
-  /// Whether the app may install a bundle over its store, by the rules of docs/app-integration.md.
+  /// Whether the app may install a bundle over its store, by the rules of docs/bundle-format.md.
   package func mayInstall(_ bundle: String) throws -> Bool {
     let now = try Self.state(of: storePath)
     if now.dirty.isEmpty, now.stamp.carried == nil { return true }

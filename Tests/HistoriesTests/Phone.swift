@@ -61,7 +61,7 @@ final class Phone {
 
   // MARK: installing
 
-  /// Installs a bundle if docs/app-integration.md allows it; returns the rows lost with the old
+  /// Installs a bundle if docs/bundle-format.md allows it; returns the rows lost with the old
   /// store, or nil if it is not allowed.
   ///
   /// `read` records the dirty elements of the new store in the book.

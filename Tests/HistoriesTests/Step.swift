@@ -36,7 +36,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   /// new table, and the copy of the old one has failed.
   case returnAltering(phone: Int, soup: Int)
   case returnAgain(pick: Int)
-  /// The phone installs the newest bundle, if the app may do so (docs/app-integration.md).
+  /// The phone installs the newest bundle, if the app may do so (docs/bundle-format.md).
   case install(phone: Int)
   case orgChange(OrgChange)
   case clock(seconds: Int)
