@@ -156,20 +156,24 @@ def main(attache, scratch):
         scene.start()
         try:
             manifest = fixtures(scene, folder / "fixtures")
-            java = compile_java(folder / "classes")
-            subprocess.run([*java, "attache.kit.KitTest", ROOT / "clients" / "decisions.json", folder / "fixtures"],
-                           check=True)
+            phones = {"ios": [Path(scratch) / "kit" / "debug" / "Phone"]}
+            if shutil.which("javac") and os.path.exists(JDBC):
+                java = compile_java(folder / "classes")
+                subprocess.run([*java, "attache.kit.KitTest", ROOT / "clients" / "decisions.json", folder / "fixtures"],
+                               check=True)
+                phones["android"] = [*java, "Phone"]
+            else:
+                print("android: skipped, because Java or its SQLite is missing: make deps-test")
             if building.wait() != 0:
                 raise SystemExit("the Swift kit does not compile")
             subprocess.run(["swift", "test", *package, "--skip-build", "--disable-xctest"],
                            check=True, env={**os.environ, "ATTACHE_KIT_SCENE": str(folder / "fixtures"),
                                        "TMPDIR": str(folder)})
-            play(scene, manifest, {"ios": [Path(scratch) / "kit" / "debug" / "Phone"], "android": [*java, "Phone"]},
-                 folder / "phones")
+            play(scene, manifest, phones, folder / "phones")
         finally:
             building.kill()
             scene.stop()
-    print("phones: 2 passed, 0 failed")
+    print(f"phones: {len(phones)} passed, 0 failed")
 
 
 if __name__ == "__main__":

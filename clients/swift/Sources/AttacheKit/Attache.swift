@@ -3,7 +3,7 @@ import Foundation
 /// The stores of one user in an app: installs bundles, applies deltas, and prepares returns.
 ///
 /// Call every function while the SDK has the stores closed, except `prepareReturn`, `decide`,
-/// `hasChanges` and `reasons`, which only need an open database of their own. Use it from one thread
+/// `hasChanges` and `reasons`, which open the stores separately. Use it from one thread
 /// at a time.
 public final class Attache {
   /// The user whose stores they are.
