@@ -191,7 +191,8 @@ package enum LedgerSchema {
   /// - `is_doubted`: Whether an answer was lost. A request that was assumed to have had no effect
   ///   may still arrive and is then found to be done.
   /// - `left_values`: The record's values after a write that was done; for a request that was assumed
-  ///   to have had no effect, what runs saw of its records since, by record ID.
+  ///   to have had no effect, and for one in a bulk job with an unknown outcome, what runs saw of its
+  ///   records since, by record ID.
   /// - `batch`: The maximum number of writes in the request with which the write is repeated; null for
   ///   that of its sync up.
   /// - `job_id`: The bulk job that contains the write, recorded before its rows are sent.

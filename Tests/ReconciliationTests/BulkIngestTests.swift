@@ -2,6 +2,7 @@ import HTTP
 import JSON
 import Ledger
 import LocalOrg
+import MobileSync
 import Reconciliation
 import Reports
 import TestSupport
@@ -432,5 +433,45 @@ struct BulkIngestTests {
     #expect(
       plan.counts.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
         == Self.verdicts)
+  }
+
+  @Test(arguments: [MergeMode.overwrite, .leaveIfChanged])
+  func `what runs read before a late job worked is listed as overwritten`(
+    _ mode: MergeMode
+  ) async throws {
+    let day = try FieldDay("accounts", ["Name", "Phone"], mode: mode)
+    (day.options.bulkAbove, day.options.unansweredWaitSeconds) = (1, 900)
+    let ids = try (0..<2).map {
+      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
+    }
+    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
+    // The org acknowledges that the job is complete, but does not start it yet.
+    day.server.faults.add(
+      .kind(.bulkClose),
+      .respond(
+        ServerResponse(
+          status: 200, headers: ["Content-Type": "application/json"],
+          body: Array(#"{"id":"750","state":"UploadComplete"}"#.utf8))))
+    day.server.faults.add(
+      .kind(.bulkRead), times: 1000, .status(503, code: "SERVER_UNAVAILABLE"))
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
+    try day.change("Account", ids[0], ["Phone": "9"])
+    #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
+    day.server.faults.removeAll()
+    let job = try #require(
+      try day.state.connection.text("SELECT job_id FROM operation WHERE job_id IS NOT NULL"))
+    try await day.close(job: job)
+    #expect(try day.record("Account", ids[0])["Phone"] == "2")
+    let isKept = mode == .leaveIfChanged
+    #expect(
+      day.verdicts(try await day.run()) == (isKept ? "conflict 1, updated 1" : "updated 2"))
+    let told = try #require(try day.details().first { $0.recordID == ids[0] })
+    let phone = try #require(told.fields.first { $0.name == "Phone" })
+    #expect((isKept ? phone.base : phone.server) == "9")
+    #expect(told.message?.hasSuffix("after it was sent, in Phone") == true)
+    let other = try #require(try day.details().first { $0.recordID == ids[1] })
+    #expect(other.message == nil)
+    #expect(other.fields.first { $0.name == "Phone" }?.server == "1")
+    #expect(try day.state.change(by: 1)?.former["Phone"] == "9")
   }
 }

@@ -225,6 +225,17 @@ final class FieldDay {
     return summary
   }
 
+  /// Ends the upload of a technician's bulk job, so that the org processes it.
+  func close(job: String) async throws {
+    let org = try Salesforce.Org(
+      url: server.url,
+      credentials: .accessToken(try server.token(for: ada.username, app: "field-app")),
+      apiVersion: "66.0", caFile: nil, concurrency: 1, pause: .none)
+    let body = Array(#"{"state":"UploadComplete"}"#.utf8)
+    _ = try await org.session().send(
+      OrgCall(.bulk, "PATCH", "/services/data/v66.0/jobs/ingest/\(job)", body: body))
+  }
+
   /// Decides that an edit is retried, as `decide --retry` does; the result is whether the rule and
   /// the ledger permit it.
   func retries(_ edit: Int64) throws -> Bool {

@@ -225,6 +225,12 @@ extension LedgerDatabase {
       "UPDATE operation SET payload = \(JSONValue.object(payload).text) WHERE id = \(operation.id)")
   }
 
+  /// Records what the record held before a write, if that was read after the write was planned.
+  package func noteSeen(_ operation: OperationRow, _ seen: JSONObject) throws {
+    try connection.run(
+      "UPDATE operation SET seen = \(JSONValue.object(seen).text) WHERE id = \(operation.id)")
+  }
+
   /// Records when a write was completed, in the org's time; a bulk job may have taken hours.
   package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
     try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")
@@ -256,7 +262,7 @@ extension LedgerDatabase {
     try connection.run(
       """
       UPDATE operation SET state = \(OperationState.done), result_id = told.value ->> 1,
-        left_values = iif(state = \(OperationState.dropped), NULL, left_values)
+        left_values = iif(state IN (\(OperationState.dropped), \(OperationState.doubt)), NULL, left_values)
       FROM json_each(\(JSONValue.array(results).text)) told WHERE operation.id = told.value ->> 0
       """)
     for (operation, recordID) in done where [.create, .upsert].contains(operation.action) {

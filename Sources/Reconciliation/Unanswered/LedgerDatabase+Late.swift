@@ -84,7 +84,7 @@ extension LedgerDatabase {
     try connection.run(
       """
       UPDATE operation SET left_values = \(JSONValue.object(sights).text)
-      WHERE id = \(operation.id) AND state = \(OperationState.dropped)
+      WHERE id = \(operation.id) AND state IN (\(OperationState.dropped), \(OperationState.doubt))
       """)
   }
 
@@ -93,7 +93,7 @@ extension LedgerDatabase {
     let text = try connection.text(
       """
       SELECT left_values FROM operation
-      WHERE id = \(operation.id) AND state = \(OperationState.dropped)
+      WHERE id = \(operation.id) AND state IN (\(OperationState.dropped), \(OperationState.doubt))
       """)
     return try text.flatMap { try JSONValue(parsing: $0).object } ?? [:]
   }

@@ -168,6 +168,10 @@ extension Reconciler {
       if error.isAboutTheUser { return tellInDoubt(writes.count, of: writes[0].snapshotID, error) }
       findings = writes.map { _ in .unclear("the search failed: \(error.message)") }
     }
+    let atWork = zip(writes, findings).compactMap { write, finding -> DoubtfulWrite? in
+      if case .atWork = finding { write } else { nil }
+    }
+    try await noteBefore(atWork, sobject, access)
     var done: [OperationRow] = []
     try state.connection.transaction {
       for (write, finding) in zip(writes, findings) {
@@ -292,6 +296,7 @@ extension Reconciler {
     _ done: InDoubtResolver.Resolution.Done, of write: DoubtfulWrite, now: Int64
   ) throws -> OperationRow? {
     let operation = write.operation
+    let overwritten = done.isSomebodyElses ? [:] : try overwritten(by: operation)
     if done.isSomebodyElses, operation.action == .update {
       // Another user's values shows nothing about the request, so it stays watched.
       try state.move(operation, to: .dropped)
@@ -330,6 +335,7 @@ extension Reconciler {
         "the edit was discarded before its answer was known, and the request did arrive"
       settlement.detail.showNow(operation.payload)
     }
+    try tell(overwritten, by: operation, write.edit, &settlement)
     try state.settle(operation.editID, run: run.id, settlement)
     if operation.action == .update, done.isSomebodyElses { return nil }
     summary.writes += 1

@@ -102,7 +102,7 @@ extension Reconciler {
 
   /// The records that requests were sent to, with the fields that they and other writes of attache
   /// sent.
-  private nonisolated(nonsending) func records(
+  nonisolated(nonsending) func records(
     of writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
   ) async throws -> [String: JSONObject] {
     let ids = writes.compactMap(\.operation.recordID)
@@ -164,7 +164,7 @@ extension Reconciler {
   }
 
   /// Records what this run saw of a record that a request has not changed.
-  private func noteSight(of record: JSONObject, for operation: OperationRow) throws {
+  func noteSight(of record: JSONObject, for operation: OperationRow) throws {
     guard let id = operation.recordID else { return }
     let date = record[try modificationField(of: operation)]?.string
     try state.noteSight(of: record, id, at: date, for: operation)
@@ -177,7 +177,7 @@ extension Reconciler {
   }
 
   /// Whether a record has the values of a request, and the sender of the request wrote it last.
-  private static func holds(_ record: JSONObject, _ operation: OperationRow) -> Bool {
+  static func holds(_ record: JSONObject, _ operation: OperationRow) -> Bool {
     guard let sender = operation.senderID,
       record["LastModifiedById"]?.string?.recordID18 == sender
     else { return false }

@@ -1,0 +1,103 @@
+import JSON
+import Ledger
+import MobileSync
+import Salesforce
+
+// What bulk jobs overwrite that work after the run that sent them.
+extension Reconciler {
+  /// Reads the records of writes whose bulk job may still work on them, because it overwrites what
+  /// others enter until then.
+  ///
+  /// A value that the job itself may have written does not replace what was known before.
+  nonisolated(nonsending) func noteBefore(
+    _ writes: [DoubtfulWrite], _ sobject: String, _ access: RecordReader
+  ) async throws {
+    let known = writes.compactMap { write -> DoubtfulWrite? in
+      guard let id = Self.knownID(of: write.operation) else { return nil }
+      var known = write
+      known.operation.recordID = id
+      return known
+    }
+    if known.isEmpty { return }
+    do {
+      let found = try await records(
+        of: known, DoubtKey(sobject: sobject, snapshotID: ""), access)
+      try state.connection.transaction {
+        for operation in known.map(\.operation) {
+          guard let id = operation.recordID, var record = found[id],
+            !Self.holds(record, operation)
+          else { continue }
+          let before = try lastKnown(id, before: operation)
+          for (name, value) in operation.payload where ArrivedWrite.mayBe(record[name], of: value) {
+            record[name] = before[name]
+          }
+          try noteSight(of: record, for: operation)
+        }
+      }
+    } catch let error as OrgError {
+      try await checkAlone(error, access)
+      summary.warnings.append("records that a bulk job may change could not be read")
+    }
+  }
+
+  /// The record that a write changes; nil for one that creates or deletes a record.
+  private static func knownID(of operation: OperationRow) -> String? {
+    switch operation.action {
+    case .update: operation.recordID
+    case .upsert: operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    case .create, .delete, .undelete: nil
+    }
+  }
+
+  private func lastKnown(_ id: String, before operation: OperationRow) throws -> JSONObject {
+    try state.lastKnown(id, before: operation, state.writes(to: id).map(resolved))
+  }
+
+  /// The values that runs read after a bulk job was sent, and that it overwrote.
+  func overwritten(by operation: OperationRow) throws -> JSONObject {
+    guard operation.job != nil, let id = Self.knownID(of: operation),
+      let seen = operation.seen?.object
+    else { return [:] }
+    let known = try lastKnown(id, before: operation)
+    var overwritten = JSONObject()
+    for (name, value) in operation.payload {
+      guard let last = known[name], let first = seen[name], !FieldValue.isSame(first, last),
+        !ArrivedWrite.mayBe(last, of: value)
+      else { continue }
+      overwritten[name] = last
+    }
+    if !overwritten.isEmpty { overwritten[OperationRow.dateKey] = known[OperationRow.dateKey] }
+    return overwritten
+  }
+
+  /// Lists the values that a bulk job overwrote, which an undo restores.
+  ///
+  /// Under LEAVE_IF_CHANGED the edit is open, as if the values had been found before.
+  func tell(
+    _ overwritten: JSONObject, by operation: OperationRow, _ edit: OpenEdit,
+    _ settlement: inout Settlement
+  ) throws {
+    if overwritten.isEmpty { return }
+    var seen = operation.seen?.object ?? [:]
+    for (name, value) in overwritten { seen[name] = value }
+    try state.noteSeen(operation, seen)
+    let mode = rules.first { $0.soup == edit.soup }?.mode
+    if operation.purpose == .undo || mode == .leaveIfChanged { settlement.verdict = .conflict }
+    let names = overwritten.names.filter { $0 != OperationRow.dateKey }.sorted()
+    for name in names {
+      var field =
+        settlement.detail.fields.first { $0.name == name }
+        ?? FieldDifference(name: name, base: nil, device: operation.payload[name], server: nil)
+      if settlement.verdict == .conflict {
+        (field.base, field.server) = (overwritten[name], operation.payload[name])
+      } else {
+        field.server = overwritten[name]
+      }
+      settlement.detail.fields.removeAll { $0.name == name }
+      settlement.detail.fields.append(field)
+    }
+    settlement.detail.message =
+      "the bulk job overwrote what was entered after it was sent, in "
+      + names.joined(separator: ", ")
+  }
+}
