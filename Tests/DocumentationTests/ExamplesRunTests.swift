@@ -344,13 +344,13 @@ final class ExampleScene {
     try Files.copy(store.path, to: directory.file("ada.sqlite"))
   }
 
-  /// Stores Ada's bundles of the two newest generations that have one.
+  /// Stores the bundle that Ada's phone has, and her newest one.
   func keepGenerations() throws {
     let names = try FileManager.default.subpathsOfDirectory(atPath: data).sorted()
     let bundle = try #require(names.first { $0.hasSuffix("/ios.bundle.zip") })
     let user = try #require(Files.parent(of: bundle).flatMap { Files.parent(of: $0) })
-    let bundles = (1...99).map { "\(data)/\(user)/\($0)/ios.bundle.zip" }.filter(Files.exists)
-    for (name, bundle) in zip(["3", "4"], bundles.suffix(2)) {
+    let newest = (1...99).map { "\(data)/\(user)/\($0)/ios.bundle.zip" }.last(where: Files.exists)
+    for (name, bundle) in [("3", directory.file("ios.bundle.zip")), ("4", try #require(newest))] {
       try Files.makeDirectory(directory.file(name))
       try Files.copy(bundle, to: directory.file(name + "/ios.bundle.zip"))
     }
