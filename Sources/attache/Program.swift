@@ -150,12 +150,13 @@ package struct Program: CommandContext {
   }
 
   /// Returns the absolute path of an existing file.
-  func existing(_ path: String) throws(UsageError) -> String {
+  func existing(_ path: String, orDirectory: Bool = false) throws(UsageError) -> String {
     let absolute = absolute(path)
     guard Files.exists(absolute) else {
       throw UsageError("there is no file \(path)", hint: "correct the name")
     }
     if Files.isDirectory(absolute) {
+      if orDirectory { return absolute }
       throw UsageError("\(path) is a directory", hint: "name a file")
     }
     do throws(SystemError) {

@@ -65,6 +65,10 @@ import attache
     try scene.run("report field-service --user ada --format csv")
     try playReturns(scene)
     try playDecisions(scene)
+    try scene.keepGenerations()
+    try scene.run("bundle delta 3/ios.bundle.zip 4/ios.bundle.zip --out ios.delta.3-4.zip")
+    try scene.run("bundle extract ios.bundle.zip out", as: "bundle extract 3/ios.bundle.zip phone")
+    try scene.run("bundle apply-delta phone ios.delta.3-4.zip")
     try playStores(scene)
     try playRecovery(scene)
     try scene.run("run field-service --json")
@@ -338,6 +342,18 @@ final class ExampleScene {
     let store = try #require(
       StoreFile.all(in: data).first { $0.platform == "ios" && $0.path.contains("/users/") })
     try Files.copy(store.path, to: directory.file("ada.sqlite"))
+  }
+
+  /// Stores Ada's bundles of the two newest generations that have one.
+  func keepGenerations() throws {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: data).sorted()
+    let bundle = try #require(names.first { $0.hasSuffix("/ios.bundle.zip") })
+    let user = try #require(Files.parent(of: bundle).flatMap { Files.parent(of: $0) })
+    let bundles = (1...99).map { "\(data)/\(user)/\($0)/ios.bundle.zip" }.filter(Files.exists)
+    for (name, bundle) in zip(["3", "4"], bundles.suffix(2)) {
+      try Files.makeDirectory(directory.file(name))
+      try Files.copy(bundle, to: directory.file(name + "/ios.bundle.zip"))
+    }
   }
 
   /// Ada's phone returns an edit that conflicts with another user's, and the table of its report is

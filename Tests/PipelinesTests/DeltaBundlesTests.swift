@@ -46,8 +46,8 @@ import Testing
     for table in try connection.texts(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE '%\\_fts\\_%' ESCAPE '\\'"
     ) {
-      let all: SQL = "SELECT * FROM \(raw: table) ORDER BY 1, 2"
-      rows[table] = try connection.all(all)
+      let all: SQL = "SELECT * FROM \(raw: table)"
+      rows[table] = try connection.all(all).sorted { "\($0)" < "\($1)" }
     }
     let stamp = try connection.integer(
       "SELECT id FROM soup_attrs WHERE soupName = \(Provenance.soupName)")

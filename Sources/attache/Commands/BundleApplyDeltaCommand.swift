@@ -44,7 +44,7 @@ struct BundleApplyDeltaCommand: Command {
         try $0.with(iterations: iterations ?? $0.iterations)
       })
     let outcomes = try installation.apply(
-      to: Files.resolved(context.existing(store)), install: RandomBytes.uuid())
+      to: Files.resolved(context.existing(store, orDirectory: true)), install: RandomBytes.uuid())
     if options.json {
       context.print(
         .object([
