@@ -114,7 +114,8 @@ extension SyncError {
         path != TargetFields().idFieldName
       {
         throw SyncError(
-          .recordWithoutID, "\(error)", fix: "select only records that have it: WHERE \(path) != null")
+          .recordWithoutID, "\(error)",
+          fix: "select only records that have it: WHERE \(path) != null")
       }
       if let error = error as? StoreError, error.isAboutPage {
         throw SyncError(.badResponse, "\(error)")
