@@ -182,9 +182,11 @@ import Testing
     gate.close(store.org, .kind(.retrieve), nth: 5)
     let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
     await gate.reached()
+    var states = run.makeAsyncIterator()
+    while let state = await states.next(), state.progress < 30 {}
     await store.manager.stop()
     gate.open()
-    for await _ in run {}
+    while await states.next() != nil {}
     let last = await run.lastState
     #expect(last.status == .stopped)
     #expect(last.maxTimeStamp == -1)
