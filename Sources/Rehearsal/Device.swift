@@ -60,7 +60,7 @@ package struct Device: Sendable {
   }
 
   /// Edits fields of a redelivered record, as an app does after it has shown its user the reason.
-  package func mend(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
+  package func fix(_ soup: String, id: String, _ fields: JSONObject, now: Int64) throws {
     try change(soup, id: id, now: now) { element in
       for (name, value) in fields { element[name] = value }
       element["__locally_updated__"] = true

@@ -7,12 +7,7 @@ package enum OrgAddress {
   ///
   /// A user name or a password in it is not quoted.
   package static func fault(of url: String) -> (what: String, fix: String)? {
-    if TransferRules.hasCredentials(url) {
-      return (
-        "a URL must not contain a user name or password",
-        "remove what precedes the @; logins are configured in org.login"
-      )
-    }
+    if let credentials = credentials(in: url) { return credentials }
     if url.hasPrefix("http://"), !TransferRules.isSafe(url) {
       return (
         "a login over plain http sends its secrets unencrypted", "write https://\(url.dropFirst(7))"
@@ -26,5 +21,14 @@ package enum OrgAddress {
       )
     }
     return nil
+  }
+
+  /// The fault of any URL that contains a user name or a password; nil if it contains neither.
+  package static func credentials(in url: String) -> (what: String, fix: String)? {
+    guard TransferRules.hasCredentials(url) else { return nil }
+    return (
+      "a URL must not contain a user name or password",
+      "remove what precedes the @; logins are configured in org.login"
+    )
   }
 }

@@ -49,7 +49,7 @@ import Testing
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
     #expect(!words.contains("office") && words.contains("Phone is •••"))
     // No one was shown the org's value, so a change of the field decides nothing.
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite")[.conflict] == 1)
     #expect(try scene.scene.field("Phone", of: id) == "office")
   }
@@ -132,7 +132,7 @@ import Testing
   @Test func `a fixed edit is sent over the value that was shown`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict(["Phone": "device", "Description": "mine"])
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "mended")
     #expect(try scene.scene.field("Description", of: id) == "mine")
@@ -145,7 +145,7 @@ import Testing
 
   @Test func `a fix needs a new decision if the org has changed the shown value`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "newer")
@@ -154,7 +154,7 @@ import Testing
     #expect(row["Phone"] == "mended")
     #expect(row["__last_error__"]?.string?.contains("\"newer\"") == true)
     // Fixed again, over the newer value that was shown.
-    try third.mend("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
+    try third.fix("accounts", id: id, ["Phone": "at last"], now: scene.later(60))
     #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "at last")
     try await scene.world.run()
@@ -163,7 +163,7 @@ import Testing
 
   @Test func `a change of another field does not decide about the shown one`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Description": "new"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Description": "new"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Phone", of: id) == "office")
     #expect(try scene.scene.field("Description", of: id) != "new")
@@ -171,7 +171,7 @@ import Testing
 
   @Test func `entering the org's value on the phone resolves the edit`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "office"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "office"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     let writes = scene.world.server.log.writes.count
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .alreadyInOrg: 1])
@@ -192,7 +192,7 @@ import Testing
 
   @Test func `saving the same values again retries the same edit`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "device"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "device"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.conflict: 1])
     #expect(try scene.verdicts() == ["conflict"])
     #expect(try scene.scene.field("Phone", of: id) == "office")
@@ -208,7 +208,7 @@ import Testing
     try first.edit("accounts", id: id, ["Phone": "first"], now: scene.later(20))
     #expect(try await scene.verdicts(first, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     // The redelivered edit is superseded by now; fixed elsewhere, it is another edit.
-    try second.mend("accounts", id: id, ["Phone": "second"], now: scene.later(30))
+    try second.fix("accounts", id: id, ["Phone": "second"], now: scene.later(30))
     #expect(try await scene.run(second, as: "three.sqlite").verdicts[.updated] == nil)
     #expect(try scene.scene.field("Phone", of: id) == "office")
     // Of the two open edits, the one redelivered before stays.

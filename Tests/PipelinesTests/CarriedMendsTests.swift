@@ -23,7 +23,7 @@ import Testing
 
   @Test func `a reason shown after another run decides nothing`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     try scene.scene.office(id, ["Phone": "newer"])
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     let third = try scene.world.device("ada", as: "ada-3")
@@ -38,7 +38,7 @@ import Testing
 
   @Test func `of several returns before a run, the last fix is sent`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     #expect(try await scene.world.run(phone, as: "two.sqlite", .ingest).edits.new == 1)
     try phone.edit("accounts", id: id, ["Phone": "at last"], now: scene.later(40))
     #expect(try await scene.verdicts(phone, as: "three.sqlite") == [.superseded: 2, .updated: 1])
@@ -55,7 +55,7 @@ import Testing
     try await scene.world.run(.prime, .pack)
     let phone = try scene.world.device("ada", as: "ada-2")
     #expect(try words(id, phone, scene).contains(#"Phone is "newer" in the org and "device" here"#))
-    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "fixed")
   }
@@ -71,13 +71,13 @@ import Testing
     #expect(row["Phone"] == "device" && row["Description"] == "entered")
     #expect(try words(id, phone, scene).contains(#"Description is "entered" in the org now"#))
     // A field that the reason does not name: nothing is decided, and only this is an edit.
-    try phone.mend("accounts", id: id, ["Website": "https://mine"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Website": "https://mine"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1, .conflict: 1])
     let told = try #require(try scene.scene.edits(of: night.run).last)
     #expect(told.detail.fields.map(\.name) == ["Phone", "Website"])
     let third = try scene.world.device("ada", as: "ada-3")
-    try third.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(60))
+    try third.fix("accounts", id: id, ["Phone": "fixed"], now: scene.later(60))
     #expect(try await scene.verdicts(third, as: "three.sqlite") == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "fixed")
     #expect(try scene.scene.field("Website", of: id) == "https://mine")
@@ -120,7 +120,7 @@ import Testing
     let phone = try scene.world.device("ada", as: "ada-2")
     let shown = #"Website is "https://office" in the org and "https://fetched" here"#
     #expect(try words(id, phone, scene).contains(shown))
-    try phone.mend("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "fixed"], now: scene.later(30))
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 1, .updated: 1])
     #expect(try scene.scene.field("Phone", of: id) == "fixed")

@@ -96,7 +96,7 @@ import Testing
     try Files.remove(scene.world.directory.file("devices"))
     let phone = try sealed.device("ada", scene.world, .ios)
     #expect(try scene.row(id, on: phone)["Phone"] == "device")
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try sealed.handBack(phone, scene.world, as: "two.sqlite", key: sealed.key())
     #expect(try await scene.world.run().verdicts == [.superseded: 1, .updated: 1])
   }

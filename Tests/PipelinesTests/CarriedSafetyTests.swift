@@ -39,7 +39,7 @@ import Testing
     let phone = try scene.world.device("ada", as: "ada-2")
     let words = try scene.row(id, on: phone)["__last_error__"]?.string ?? ""
     #expect(words.contains("xxx…") && !words.contains(Self.long))
-    try phone.mend("accounts", id: id, ["Description": "mended"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Description": "mended"], now: scene.later(30))
     #expect(try await scene.verdicts(phone, as: "two.sqlite") == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("Description", of: id)?.string == Self.long)
     #expect(try scene.scene.states().isEmpty)
@@ -65,7 +65,7 @@ import Testing
     let phone = try world.device("ada", as: "ada-2")
     let row = try scene.row(contact, on: phone, "contacts")
     #expect(row["AccountId"]?.string == (try accounts(scene, "Made").first))
-    try phone.mend("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
+    try phone.fix("contacts", id: contact, ["MobilePhone": "7"], now: scene.later(30))
     try scene.handBack(phone, as: "two.sqlite")
     #expect(try await world.runAllAsWritten().verdicts == [.superseded: 1, .conflict: 1])
     #expect(try scene.scene.field("AccountId", of: contact, "Contact")?.string == second)
@@ -161,8 +161,8 @@ import Testing
   @Test func `two phones that fix one edit differently are a device conflict`() async throws {
     let (scene, phone, id) = try await CarriedScene.carriedConflict()
     let other = try scene.world.device("ada", as: "other")
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
-    try other.mend("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
+    try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try other.fix("accounts", id: id, ["Phone": "otherwise"], now: scene.later(31))
     try scene.handBack(phone, as: "2-mended.sqlite")
     let night = try await scene.run(other, as: "3-otherwise.sqlite")
     #expect(night.verdicts == [.superseded: 1, .deviceConflict: 2])
@@ -184,7 +184,7 @@ import Testing
     }
     #expect(try await scene.verdicts(device, as: "one.sqlite") == [.conflict: 3])
     let phone = try scene.world.device("ada", as: "ada-2")
-    for id in ids { try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30)) }
+    for id in ids { try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30)) }
     let night = try await scene.run(phone, as: "two.sqlite")
     #expect(night.verdicts == [.superseded: 3, .notAttempted: 3])
     for id in ids { #expect(try scene.scene.field("Phone", of: id) == "office") }

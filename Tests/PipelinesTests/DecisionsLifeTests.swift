@@ -145,7 +145,7 @@ import Testing
   @Test func `a fix of a field that is no longer sent needs a new decision`() async throws {
     let scene = try CarriedScene()
     let (phone, id) = try await scene.carriedConflict()
-    try phone.mend("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
+    try phone.fix("accounts", id: id, ["Phone": "mended"], now: scene.later(30))
     try scene.world.rewrite(
       #"["Name", "Phone", "Website", "Description"], "mergeMode""#,
       #"["Name", "Website", "Description"], "mergeMode""#, in: "demo/usersyncs.json")

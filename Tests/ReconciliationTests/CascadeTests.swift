@@ -79,10 +79,6 @@ struct CascadeTests {
     }
   }
 
-  private func decide(_ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
-  }
-
   private func isThere(_ object: String, _ id: String) throws -> Bool {
     try day.count("SELECT Id FROM \(object) WHERE Id = '\(id)'") == 1
   }
@@ -101,8 +97,8 @@ struct CascadeTests {
     #expect(try day.details().map(\.otherEdits) == [[2], [1]])
     // The deletion is discarded, and the other edit is sent.
     let deleted: Int64 = one.isDeletionFirst ? 1 : 2
-    try decide(deleted, .server)
-    try decide(3 - deleted, .device)
+    try day.decide(deleted, .server)
+    try day.decide(3 - deleted, .device)
     #expect(try await day.run().verdicts[.discarded] == 1)
     #expect(try day.state.unsettledEdits().isEmpty)
     #expect(try isThere("Account", account))
@@ -139,12 +135,12 @@ struct CascadeTests {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.changesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try decide(2, .device)
+    try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try decide(1, .retry)
+    try day.decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try isThere("Contact", contact))
-    try decide(1, .device)
+    try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try !isThere("Contact", contact))
   }
@@ -153,7 +149,7 @@ struct CascadeTests {
     try handBack(try deletion(), true, true)
     try handBack(try edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try decide(1, .device)
+    try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
@@ -167,13 +163,13 @@ struct CascadeTests {
     let late = try work.map(edit) ?? day.edited(account: account, ["Phone": "1"])
     try day.change("Account", account, ["Industry": "Energy"])
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    try decide(1, .device)
+    try day.decide(1, .device)
     try handBack(late, false, isOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(day.writes.isEmpty)
     // The operator is shown it, then what another user changed, and decides each time.
     for _ in 0..<2 where try isThere("Account", account) {
-      try decide(1, .device)
+      try day.decide(1, .device)
       _ = try await day.run()
     }
     #expect(try !isThere("Account", account))

@@ -37,7 +37,7 @@ struct DecidedUpsertTests {
   }
 
   private func decide(_ decision: Decision) throws {
-    try day.state.decide([EditDecision(1, decision)], by: "an operator")
+    try day.decide(1, decision)
   }
 
   private func fate() throws -> DecisionNote.Fate? { try day.details().first?.decision?.fate }

@@ -7,10 +7,6 @@ struct DecisionCourseTests {
   private let day: FieldDay
   init() throws { day = try FieldDay() }
 
-  private func decide(_ day: FieldDay, _ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
-  }
-
   /// A contact whose creation got no answer, while its user created another one.
   private func doubted(_ day: FieldDay) async throws -> (edit: Edit, other: String) {
     day.options.unansweredWaitSeconds = 900
@@ -47,7 +43,7 @@ struct DecisionCourseTests {
       #expect(creates() == before + 1)
     }
     // Another decision is about the second request.
-    try decide(day, 1, .device)
+    try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "created 1")
     #expect(creates() == before + 2)
   }
@@ -76,9 +72,9 @@ struct DecisionCourseTests {
       try day.handBack([try edit.changed(["Department": "Engines"], later: 10)], handback: 2)
       #expect(day.verdicts(try await day.run()) == "unconfirmed 2")
       switch decision {
-      case "record": try decide(day, 1, .record(other))
-      case "device": try decide(day, 1, .device)
-      default: try decide(day, 1, .discard)
+      case "record": try day.decide(1, .record(other))
+      case "device": try day.decide(1, .device)
+      default: try day.decide(1, .discard)
       }
       let verdicts = day.verdicts(try await day.run())
       #expect(
@@ -110,7 +106,7 @@ struct DecisionCourseTests {
       let day = try FieldDay()
       day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
       let (ours, own) = try await twins(day)
-      try decide(day, 2, .record(isOwn ? own : ours))
+      try day.decide(2, .record(isOwn ? own : ours))
       #expect(day.verdicts(try await day.run()) == "updated 1")
       #expect(try day.record("Contact", isOwn ? own : ours)["Department"] == "Yard")
       #expect(try day.record("Contact", isOwn ? ours : own)["Department"]?.string == nil)
@@ -120,15 +116,15 @@ struct DecisionCourseTests {
   @Test func `a chosen record is reported when the decision is applied, not before`() async throws {
     day.rules = [FieldDay.rule("contacts", ["LastName", "Department"], mode: .overwrite)]
     let (ours, own) = try await twins(day)
-    try decide(day, 2, .record(own))
+    try day.decide(2, .record(own))
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     // The decision was not applied, so it can be corrected.
     #expect(try day.state.connection.text("SELECT chosen_id FROM creation") == nil)
-    try decide(day, 2, .retry)
+    try day.decide(2, .retry)
     try day.org.setActive("ada@example.com", true)
     #expect(day.verdicts(try await day.run()) == "duplicate created 1")
-    try decide(day, 2, .record(ours))
+    try day.decide(2, .record(ours))
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", ours)["Department"] == "Yard")
   }
@@ -137,10 +133,10 @@ struct DecisionCourseTests {
     let (_, own) = try await twins(day)
     try day.org.moveClock(by: 60_000)
     try day.change("Contact", own, ["Department": "Office"])
-    try decide(day, 2, .record(own))
+    try day.decide(2, .record(own))
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.details().first?.decision?.fate == .carriedOut)
-    try decide(day, 2, .device)
+    try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", own)["Department"] == "Yard")
   }
@@ -160,7 +156,7 @@ struct DecisionCourseTests {
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(day.verdicts(try await day.run()) == "")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
-    try decide(day, 1, .server)
+    try day.decide(1, .server)
     #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits().isEmpty)
     let run = try #require(try day.state.runs(limit: 1).first)
@@ -200,12 +196,12 @@ struct DecisionCourseTests {
     #expect(
       day.verdicts(try await day.run()) == (waits ? "device conflict 1" : "device conflict 2"))
     for edit in [1, 2] as [Int64] {
-      try decide(day, edit, .retry)
+      try day.decide(edit, .retry)
       #expect(day.verdicts(try await day.run()) == "device conflict 1")
     }
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 0)
-    try decide(day, 1, .discard)
-    try decide(day, 2, .device)
+    try day.decide(1, .discard)
+    try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "created 1, discarded 1")
   }
 }

@@ -11,7 +11,7 @@ struct DecisionLimitsTests {
   }
 
   private func decide(_ decision: Decision, _ edit: Int64 = 1) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
+    try day.decide(edit, decision)
   }
 
   private func upsert() throws {

@@ -20,7 +20,7 @@ struct DecisionReachTests {
     second.element = JSONValue.object(element).bytes
     try day.handBack([second])
     _ = try await day.run()
-    try day.state.decide([EditDecision(2, .server)], by: "an operator")
+    try day.decide(2, .server)
     #expect(day.verdicts(try await day.run()) == "discarded 1")
     #expect(try day.state.unsettledEdits() == [.conflict: 1])
     #expect(try day.record("Account", id)["Phone"] == "office")

@@ -164,6 +164,11 @@ final class FieldDay {
     try edited("contacts", "Contact", id, changes, deleted: deleted, hasBase: hasBase)
   }
 
+  /// Decides about an edit.
+  func decide(_ edit: Int64, _ decision: Decision) throws {
+    try state.decide([EditDecision(edit, decision)], by: "an operator")
+  }
+
   /// Returns edits; an app without marks names no installation.
   ///
   /// `carriedBy` is the run that redelivered open edits in the store.

@@ -104,7 +104,7 @@ struct LateWatchTests {
   }
 
   private func decide(_ decision: Decision, _ edit: Int64 = 1) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
+    try day.decide(edit, decision)
   }
 
   private func verdict(_ edit: Int64 = 1) throws -> String? {

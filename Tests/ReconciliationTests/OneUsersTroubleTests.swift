@@ -91,7 +91,7 @@ struct OneUsersTroubleTests {
           includeDeleted: false
         ).records
       ).array?.first?["Id"]?.string)
-    try day.state.decide([EditDecision(1, .record(made))], by: "an operator")
+    try day.decide(1, .record(made))
     endAdasLogin(day)
     let summary = try await day.run()
     #expect(summary.interruption == nil)

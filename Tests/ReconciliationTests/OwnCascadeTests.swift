@@ -64,10 +64,6 @@ struct OwnCascadeTests {
     }
   }
 
-  private func decide(_ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "an operator")
-  }
-
   private func contacts(_ condition: String) throws -> Int {
     try day.count("SELECT Id FROM Contact WHERE \(condition)")
   }
@@ -120,7 +116,7 @@ struct OwnCascadeTests {
     #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
     #expect(day.verdicts(try await day.run()) == "blocked 1")
     #expect(try contacts("LastName = 'New'") == 0)
-    try decide(1, .discard)
+    try day.decide(1, .discard)
     #expect(day.verdicts(try await day.run()) == "created 1, discarded 1")
     #expect(try contacts("LastName = 'New'") == 1)
   }
@@ -138,20 +134,20 @@ struct OwnCascadeTests {
     #expect(day.writes.isEmpty)
     #expect(day.verdicts(try await day.run()) == "")
     // The move is sent, and the deletion still needs a decision.
-    try decide(2, .device)
+    try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
-    try decide(1, .retry)
+    try day.decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
     #expect(try contacts("LastName = 'Mover' AND Department = '1'") == 1)
     #expect(try accounts() == 1)
-    try decide(1, .server)
+    try day.decide(1, .server)
     #expect(day.verdicts(try await day.run()) == "discarded 1")
   }
 
   @Test func `a decided deletion is sent, and the move below it stays open`() async throws {
     try day.handBack([try deletion(), try edit(.byDevice)])
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try decide(1, .device)
+    try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
     #expect(try contacts("LastName = 'Mover' AND AccountId = '\(other)'") == 1)
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
@@ -173,7 +169,7 @@ struct OwnCascadeTests {
     #expect(day.verdicts(try await day.run()) == "blocked 1, conflict 1")
     #expect(day.verdicts(try await day.run()) == "blocked 1")
     #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
-    try decide(2, .device)
+    try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
     #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
   }

@@ -93,7 +93,7 @@ struct OwnSyncsTests {
     #expect(detail.fields.map(\.isConflicting) == [true])
     #expect(detail.message?.contains("the device did not change Phone, or") == true)
     if overwrites { return }
-    try day.state.decide([EditDecision(1, .device)], by: "an operator")
+    try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "1")
   }
@@ -141,8 +141,8 @@ struct OwnSyncsTests {
     #expect(
       day.verdicts(try await day.run()) == (isOneRun ? "device conflict 2" : "device conflict 1"))
     #expect(try day.details().flatMap(\.fields).contains { $0.name == "Phone" && $0.device == "1" })
-    try day.state.decide([EditDecision(2, .device)], by: "an operator")
-    if isOneRun { try day.state.decide([EditDecision(1, .server)], by: "an operator") }
+    try day.decide(2, .device)
+    if isOneRun { try day.decide(1, .server) }
     _ = try await day.run()
     #expect(try day.record("Account", id)["Phone"] == "1")
     #expect(try day.state.unsettledEdits().isEmpty)

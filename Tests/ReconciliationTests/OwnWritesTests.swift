@@ -101,7 +101,7 @@ struct OwnWritesTests {
     #expect(try day.record("Contact", id)["Department"] == "Engines")
     #expect(try day.record("Contact", id)["Email"]?.string == nil)
     // A decision for the device sends only the values that the device has entered since.
-    try day.state.decide([EditDecision(2, .device)], by: "an operator")
+    try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Contact", id)["Email"] == "ada@lovelace.example")
     #expect(try day.record("Contact", id)["Department"] == "Engines")

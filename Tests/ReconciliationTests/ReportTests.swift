@@ -118,7 +118,7 @@ struct ReportTests {
     let undecided = try Self.text(HTMLReport.self, before)
     #expect(!undecided.contains(#"data-label="Org before""#))
     let conflict = try #require(try before.edits.all().first { $0.verdict == .conflict })
-    try day.state.decide([EditDecision(conflict.number, .device)], by: "an operator")
+    try day.decide(conflict.number, .device)
     try await day.run()
     let model = try Self.model(day)
     let decided = try #require(try model.edits.all().first { $0.number == conflict.number })

@@ -90,13 +90,13 @@ struct SameRecordTests {
   func `of two such edits the decided one is sent, the other stays`(_ decided: Int64) async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try day.state.decide([EditDecision(decided, .device)], by: "an operator")
+    try day.decide(decided, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let notes: JSONValue = decided == 1 ? "by Id" : "by external id"
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
     // The rules are applied again, now that they know the first edit.
-    try day.state.decide([EditDecision(3 - decided, .retry)], by: "an operator")
+    try day.decide(3 - decided, .retry)
     _ = try await day.run()
     #expect(try day.record("Site_Visit__c", id)["Notes__c"] == notes)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)

@@ -49,7 +49,7 @@ import Testing
       #expect(verdicts == "conflict 1")
       #expect(detail.fields.map(\.name) == changes.names.sorted() && detail.outside.isEmpty)
       #expect(try other.field("Fax") == "1")
-      try other.day.state.decide([EditDecision(1, .device)], by: "an operator")
+      try other.day.decide(1, .device)
       #expect(try await other.run().verdicts == "updated 1")
       for (name, value) in changes { #expect(try other.field(name) == value.string) }
     }
@@ -89,7 +89,7 @@ import Testing
     try handBack(["Phone": "2", "Fax": "2"])
     try day.org.merge(id, into: master)
     #expect(try await run().verdicts == "merged on server 1")
-    try day.state.decide([EditDecision(1, .device)], by: "an operator")
+    try day.decide(1, .device)
     #expect(try await run().verdicts == "updated 1")
     let kept = try day.record("Account", master)
     #expect(kept["Phone"] == "2" && kept["Fax"] == "2")
@@ -100,7 +100,7 @@ import Testing
     _ = day.org.delete("Account", id: id, as: day.admin)
     let (verdicts, left) = try await run()
     #expect(verdicts == "deleted on server 1" && left.fields.map(\.name) == ["Fax"])
-    try day.state.decide([EditDecision(1, .device)], by: "an operator")
+    try day.decide(1, .device)
     #expect(try await run().verdicts == "created 1")
     #expect(try day.count("SELECT Id FROM Account WHERE Fax = '2' AND Phone = '1'") == 1)
   }
@@ -125,7 +125,7 @@ import Testing
     _ = day.org.delete("Account", id: id, as: day.admin)
     if mode == .leaveIfChanged {
       #expect(day.verdicts(try await day.run()) == "deleted on server 1")
-      try day.state.decide([EditDecision(1, .device)], by: "an operator")
+      try day.decide(1, .device)
     }
     #expect(day.verdicts(try await day.run()) == "created 1")
     let detail = try #require(try day.details().first)

@@ -182,7 +182,7 @@ struct UpsertDoubtTests {
     day.server.faults.add(.kind(.composite), .drop(afterCommit: false))
     office(.changesLast, .lost)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
-    try day.state.decide([EditDecision(1, .retry)], by: "an operator")
+    try day.decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     #expect(try day.details().first?.message?.contains("no answer came back") == true)
     #expect(try day.record("Site_Visit__c", id)["Name"] == "Office")

@@ -3,7 +3,7 @@ import Testing
 
 struct UsersWhoLeftTests {
   private func decide(_ day: FieldDay, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(1, decision)], by: "an operator")
+    try day.decide(1, decision)
   }
 
   private func states(_ day: FieldDay) throws -> [String] {

@@ -109,11 +109,7 @@ extension DeltaDescription.StoreFile {
     object["from"] = [
       "stampId": .string(fromStampID), "generation": JSONValue(fromGeneration),
     ]
-    var changed: JSONObject = [:]
-    for (soup, change) in changes.sorted(by: { $0.key < $1.key }) {
-      changed[soup] = ["rows": JSONValue(change.rows), "gone": JSONValue(change.gone)]
-    }
-    object["changes"] = .object(changed)
+    object["changes"] = StoreDelta.Change.json(changes)
     return .object(object)
   }
 

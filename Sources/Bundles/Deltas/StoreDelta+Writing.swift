@@ -1,3 +1,4 @@
+import JSON
 import SQLite
 import SmartStore
 import Snapshots
@@ -10,6 +11,15 @@ extension StoreDelta {
     package var gone: Int
 
     package init(rows: Int, gone: Int) { (self.rows, self.gone) = (rows, gone) }
+
+    /// The changes of a store by soup, as JSON.
+    package static func json(_ changes: [String: Change]) -> JSONValue {
+      var soups = JSONObject()
+      for (soup, change) in changes.sorted(by: { $0.key < $1.key }) {
+        soups[soup] = ["rows": JSONValue(change.rows), "gone": JSONValue(change.gone)]
+      }
+      return .object(soups)
+    }
   }
 
   /// The result of comparing two stores.

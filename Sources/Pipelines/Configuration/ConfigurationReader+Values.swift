@@ -1,5 +1,5 @@
-import HTTP
 import JSON
+import Salesforce
 import System
 
 extension SecretSource {
@@ -106,10 +106,8 @@ extension ConfigurationReader {
   ///
   /// Reports it without showing them.
   func hasCredentials(_ url: String, _ node: JSONNode) -> Bool {
-    guard TransferRules.hasCredentials(url) else { return false }
-    report(
-      node, "a URL must not contain a user name or password",
-      "remove what precedes the @; logins are configured in org.login")
+    guard let fault = OrgAddress.credentials(in: url) else { return false }
+    report(node, fault.what, fault.fix)
     return true
   }
 

@@ -142,7 +142,7 @@ struct CascadeSearch {
         let records = try await records(key, Set(part.map(\.value)).sorted())
         for (index, value) in part {
           guard case .found(let record)? = records[value],
-            let id = UnacknowledgedCreates.id(of: record)?.recordID18
+            let id = UnacknowledgedCreates.id(of: record)
           else { continue }
           writers[index].recordID = id
           if let creation = writers[index].creation { found[creation] = id }

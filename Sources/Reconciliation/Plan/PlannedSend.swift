@@ -92,7 +92,7 @@ package struct PlannedSend {
   /// The record that is changed: for an upsert, the one that was read with its external ID; nil for
   /// a new one.
   var targetID: String? {
-    operation.recordID ?? operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    operation.recordID ?? UnacknowledgedCreates.id(ofSeen: operation.seen)
   }
 
   /// The object and field of an upsert; nil for other actions.

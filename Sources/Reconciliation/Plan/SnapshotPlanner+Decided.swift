@@ -67,9 +67,12 @@ extension LedgerDatabase {
 
 // Decisions, as far as they do not depend on the org.
 extension SnapshotPlanner {
-  /// Whether a decision determines which edit of a device conflict is sent.
-  func isAboveDeviceConflict(_ pending: PendingDecision) -> Bool {
-    pending.isApproval || pending.decision == .server
+  /// Whether the decision about an edit determines which edit of a device conflict is sent.
+  ///
+  /// The approval of a deletion does so only over some edits (`isApproved`).
+  func isAboveDeviceConflict(_ edit: OpenEdit) -> Bool {
+    guard let pending = edit.decision else { return false }
+    return pending.decision == .server || (pending.isApproval && edit.syncOperation != .delete)
   }
 }
 

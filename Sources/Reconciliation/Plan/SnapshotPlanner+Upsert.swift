@@ -204,9 +204,7 @@ extension SnapshotPlanner {
     if case .absent = keyed, attempt?.isPresumed == true {
       attempt?.seen = try await deletedUpsert(candidate)
     }
-    if case .absent = keyed,
-      let id = attempt?.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })
-    {
+    if case .absent = keyed, let id = UnacknowledgedCreates.id(ofSeen: attempt?.seen) {
       attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
     }
     return UpsertRule.step(

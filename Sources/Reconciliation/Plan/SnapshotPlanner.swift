@@ -166,9 +166,7 @@ struct SnapshotPlanner {
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
     }
-    let isDecided = edit.decision.map(isAboveDeviceConflict) == true
-    if isDecided, edit.syncOperation != .delete || edit.decision?.isApproval != true { return nil }
-    return try deviceConflict(edit)
+    return isAboveDeviceConflict(edit) ? nil : try deviceConflict(edit)
   }
 
   /// The fields that a device edited, as far as that is known without the org.

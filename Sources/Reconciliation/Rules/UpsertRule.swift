@@ -123,7 +123,7 @@ enum UpsertRule {
     let shown = ShownRecord(pending)
     let verdict: Verdict
     var detail = expected.detail
-    detail.otherID = attempt?.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    detail.otherID = UnacknowledgedCreates.id(ofSeen: attempt?.seen)
     switch attempt?.fate {
     case .merged?: verdict = .mergedOnServer
     case .hidden?, .unknown?, .alive?: verdict = .notVisible

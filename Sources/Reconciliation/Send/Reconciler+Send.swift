@@ -133,7 +133,7 @@ extension Reconciler {
     }
     for send in plan.sends {
       guard let field = send.externalField, let value = send.externalValue,
-        let id = send.seen?.object.flatMap({ UnacknowledgedCreates.id(of: $0) })
+        let id = UnacknowledgedCreates.id(ofSeen: send.seen)
       else { continue }
       presumed.know(id, under: value, in: field, of: send.sobject)
       ids.append(id)

@@ -44,7 +44,7 @@ extension Reconciler {
   private static func knownID(of operation: OperationRow) -> String? {
     switch operation.action {
     case .update: operation.recordID
-    case .upsert: operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+    case .upsert: UnacknowledgedCreates.id(ofSeen: operation.seen)
     case .create, .delete, .undelete: nil
     }
   }

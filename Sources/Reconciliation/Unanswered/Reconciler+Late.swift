@@ -42,7 +42,7 @@ extension Reconciler {
       if operation.action == .upsert {
         write.operation.recordID =
           try state.doneRecordID(of: operation.editID)
-          ?? operation.seen?.object.flatMap { UnacknowledgedCreates.id(of: $0) }
+          ?? UnacknowledgedCreates.id(ofSeen: operation.seen)
       }
       late.append(write)
     }

@@ -71,11 +71,7 @@ struct BundleApplyDeltaCommand: Command {
     var object: JSONObject = [
       "path": .string(outcome.path), "applied": .bool(outcome.changes != nil),
     ]
-    var changes: JSONObject = [:]
-    for (soup, change) in (outcome.changes ?? [:]).sorted(by: { $0.key < $1.key }) {
-      changes[soup] = ["rows": JSONValue(change.rows), "gone": JSONValue(change.gone)]
-    }
-    if outcome.changes != nil { object["changes"] = .object(changes) }
+    object["changes"] = outcome.changes.map(StoreDelta.Change.json)
     return .object(object)
   }
 }

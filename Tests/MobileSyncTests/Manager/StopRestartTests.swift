@@ -228,7 +228,7 @@ import Testing
     final class Broken: Sendable {
       private let state = Mutex(true)
       var value: Bool { state.withLock { $0 } }
-      func mend() { state.withLock { $0 = false } }
+      func fix() { state.withLock { $0 = false } }
     }
     let gate = PageGate()
     let broken = Broken()
@@ -245,7 +245,7 @@ import Testing
     #expect(failed.status == .failed)
     #expect(failed.error.contains("Failure"))
     #expect(failed.startTime > 0 && failed.endTime >= failed.startTime)
-    broken.mend()
+    broken.fix()
     await gate.close(at: 1)
     let again = try await store.manager.reSync(id: run.syncID)
     await gate.reached()

@@ -22,8 +22,8 @@ import Testing
   }
 
   @Test func `a variable without a value is rejected by name`() {
-    #expect { try SOQLVariables.substitute([:], in: "WHERE A = :nobody") } throws: {
-      "\($0)".contains(":nobody")
+    #expect { try SOQLVariables.substitute([:], in: "WHERE A = :missing") } throws: {
+      "\($0)".contains(":missing")
     }
   }
 }

@@ -131,6 +131,9 @@ package enum UnacknowledgedCreates {
     record["Id"]?.string?.recordID18
   }
 
+  /// The 18-character ID of a record that was read; nil if there was none.
+  package static func id(ofSeen record: JSONValue?) -> String? { record?.object.flatMap(id(of:)) }
+
   /// The fields that show who owns and created a record and what happened to it since.
   package static let auditFields = [
     "CreatedDate", "CreatedById", "LastModifiedDate", "LastModifiedById", "OwnerId", "IsDeleted",
