@@ -66,7 +66,7 @@ extension SnapshotPlanner {
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
-    let groups = try Dictionary(grouping: candidates, by: key)
+    let groups = try Dictionary(grouping: candidates) { try key(of: $0) }
     let standing = try standing(candidates)
     let found = keyed.compactMapValues { answer -> String? in
       if case .found(let record) = answer { UnacknowledgedCreates.id(of: record) } else { nil }
