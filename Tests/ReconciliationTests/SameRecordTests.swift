@@ -86,6 +86,19 @@ struct SameRecordTests {
     }
   }
 
+  @Test(arguments: [false, true], [true, false])
+  func `a new record with the external ID of one that is recreated conflicts`(
+    _ isUpsertFirst: Bool, _ isRecreated: Bool
+  ) async throws {
+    try rule(isRecreated ? .overwrite : .leaveIfChanged)
+    let edits = [try direct(), upsert()]
+    #expect(day.org.delete("Site_Visit__c", id: id, as: day.admin).errors.isEmpty)
+    try handBack(isUpsertFirst ? edits.reversed() : edits, .one)
+    let verdicts = day.verdicts(try await day.run())
+    #expect(verdicts == (isRecreated ? "device conflict 2" : "created 1, deleted on server 1"))
+    #expect(day.writes.isEmpty == isRecreated)
+  }
+
   @Test(arguments: [1, 2] as [Int64])
   func `of two such edits the decided one is sent, the other stays`(_ decided: Int64) async throws {
     try handBack([try direct(), upsert()], .twoOfOneUser)

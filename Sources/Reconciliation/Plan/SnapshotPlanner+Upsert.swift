@@ -66,7 +66,7 @@ extension SnapshotPlanner {
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
-    let groups = Dictionary(grouping: candidates, by: { key(of: $0) })
+    let groups = try Dictionary(grouping: candidates) { try key(of: $0) }
     let standing = try standing(candidates)
     let found = keyed.compactMapValues { answer -> String? in
       if case .found(let record) = answer { UnacknowledgedCreates.id(of: record) } else { nil }
@@ -148,9 +148,21 @@ extension SnapshotPlanner {
     return claims
   }
 
-  private func key(of candidate: Candidate) -> String? {
-    guard let (field, value) = externalKey(candidate) else { return nil }
+  /// The external ID of the record that an edit creates, or recreates.
+  private func key(of candidate: Candidate) throws -> String? {
+    let operation = try recreates(candidate) ? .create : candidate.operation
+    guard
+      let (field, value) = rules[candidate.sync].externalKey(of: candidate.element, operation)
+    else { return nil }
     return [candidate.sobject, field, value].map { $0.lowercased() }.joined(separator: "\n")
+  }
+
+  /// Whether an edit's record is gone and is recreated if the edit is sent.
+  private func recreates(_ candidate: Candidate) throws -> Bool {
+    guard candidate.operation == .update, candidate.server == .deleted else { return false }
+    let mode = mode(of: candidate.edit, candidate.sync)
+    return try MissingRecordRule.step(.update, .deleted, mode, options.recreateDeleted) == .recreate
+      && !changesNothing(candidate.edit, editedFields(of: candidate.edit))
   }
 
   /// The claims of other devices' edits of a record that were sent after a create's bundle was

@@ -407,7 +407,7 @@ struct SnapshotPlanner {
 
   /// The merge mode of a sync up; an edit that may already have been sent does not overwrite later
   /// changes by others.
-  private func mode(of edit: OpenEdit, _ sync: Int) -> MergeMode {
+  func mode(of edit: OpenEdit, _ sync: Int) -> MergeMode {
     edit.mayHaveBeenSent ? .leaveIfChanged : rules[sync].mode
   }
 
