@@ -42,9 +42,14 @@ extension Reconciler {
   /// A write with the IDs of parents created or recreated since it was planned.
   ///
   /// A child sent in one request with its parent refers to it by the local ID, but its record in
-  /// the org does so by the ID. If the parent was created twice, a watched child may have either as
-  /// its parent, so the reference is left out.
-  func resolved(_ operation: OperationRow, isWatched: Bool = false) throws -> OperationRow {
+  /// the org does so by the ID.
+  func resolved(_ operation: OperationRow) throws -> OperationRow {
+    try resolved(operation, isWatched: false)
+  }
+
+  /// If the parent was created twice, a watched child may have either as its parent, so the
+  /// reference is left out.
+  func resolved(_ operation: OperationRow, isWatched: Bool) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)?.edit
     else { return operation }
