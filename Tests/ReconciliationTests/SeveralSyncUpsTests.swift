@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
+import Reconciliation
 import Testing
 
 /// Sync ups of one soup that send different fields: an edit that one leaves is not taken for done
