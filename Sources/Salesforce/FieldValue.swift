@@ -27,6 +27,24 @@ package enum FieldValue {
     }
   }
 
+  /// Whether an org holds a value as it was sent.
+  ///
+  /// This is as `isSame`, but a number may have been sent as text with leading zeros. Only a numeric
+  /// field holds a number: in a text field, `05` is another value than `5`.
+  package static func isKept(_ sent: JSONValue?, as held: JSONValue?) -> Bool {
+    if isSame(sent, held) { return true }
+    guard case .string(let text)? = sent, case .number? = held else { return false }
+    return isSame(.string(withoutLeadingZeros(text)), held)
+  }
+
+  private static func withoutLeadingZeros(_ text: String) -> String {
+    let sign = text.hasPrefix("-") ? "-" : ""
+    let digits = text.dropFirst(sign.count)
+    let rest = digits.drop { $0 == "0" }
+    let needsZero = rest.count < digits.count && rest.first?.isNumber != true
+    return sign + (needsZero ? "0" : "") + rest
+  }
+
   /// Whether a device with one value has not edited the other.
   ///
   /// Text is compared by its bytes; absent, null and empty text are the same.

@@ -5,16 +5,18 @@ import MobileSync
 import Reconciliation
 import Testing
 
-/// Requests of families with external IDs that get no answer.
+/// Requests of families, with and without external IDs, that get no answer.
 struct LateFamilyTests {
   private let day: FieldDay
-  init() throws {
+  init() throws { try self.init(hasKeys: true) }
+
+  private init(hasKeys: Bool) throws {
     day = try FieldDay()
     (day.options.unansweredWaitSeconds, day.options.conditionalUpdates) = (900, false)
     var parent = FamilyMember(sobjectType: "Account", soupName: "accounts")
-    parent.externalIdFieldName = "External_Id__c"
+    parent.externalIdFieldName = hasKeys ? "External_Id__c" : nil
     var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
-    children.externalIdFieldName = "External_Id__c"
+    children.externalIdFieldName = hasKeys ? "External_Id__c" : nil
     (children.sobjectTypePlural, children.parentIdFieldName) = ("Contacts", "AccountId")
     let fields = ["Name", "External_Id__c"]
     var target = SyncUpTarget(
@@ -28,12 +30,11 @@ struct LateFamilyTests {
         syncName: "up", syncType: .syncUp, soupName: "accounts", target: .syncUp(target),
         options: SyncOptions(fieldlist: fields, mergeMode: .overwrite)), in: FieldDay.store
     ) { _ in [] }
+    var account: JSONObject = ["Name": "Mill"]
+    var contact: JSONObject = ["LastName": "Lovelace", "AccountId": "local_1"]
+    if hasKeys { (account["External_Id__c"], contact["External_Id__c"]) = ("A-1", "C-1") }
     try day.handBack(
-      [
-        day.account("local_1", ["Name": "Mill", "External_Id__c": "A-1"]),
-        day.contact(
-          "local_2", ["LastName": "Lovelace", "AccountId": "local_1", "External_Id__c": "C-1"]),
-      ], handback: 1)
+      [day.account("local_1", account), day.contact("local_2", contact)], handback: 1)
   }
 
   private func night() async throws -> String {
@@ -66,5 +67,20 @@ struct LateFamilyTests {
     _ = try await night()
     #expect(try verdict(1) == "conflict")
     #expect(try verdict(2) == "duplicate created")
+  }
+
+  @Test func `a second parent and its children that a late request created are duplicates`()
+    async throws
+  {
+    let other = try LateFamilyTests(hasKeys: false)
+    other.day.server.faults.add(.writes, .deliverLate(seconds: 1_000_000))
+    for _ in 0..<3 where try other.verdict(2) != "created" { _ = try await other.night() }
+    #expect(try other.verdict(1) == "created" && other.verdict(2) == "created")
+    other.day.server.deliverHeld()
+    #expect(try other.day.count("SELECT Id FROM Contact WHERE Account.Name = 'Mill'") == 2)
+    _ = try await other.night()
+    #expect(try other.verdict(1) == "duplicate created")
+    #expect(try other.verdict(2) == "duplicate created")
+    #expect(try await other.night() == "")
   }
 }

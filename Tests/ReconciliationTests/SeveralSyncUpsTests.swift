@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import MobileSync
+import Reconciliation
 import Testing
 
 /// Sync ups of one soup that send different fields: an edit that one leaves is not taken for done
@@ -152,6 +153,38 @@ import Testing
     try later(["Phone": "2", "Website": "lost", "Fax": "lost"], 3)
     #expect(day.verdicts(try await day.run()) == "not in field list 1")
     #expect(try day.details().first?.outside.map(\.name) == ["Fax"])
+  }
+
+  private static func rule(_ target: SyncUpTarget) throws -> ReconciledSync {
+    let definition = SyncDefinition(
+      syncName: "up", syncType: .syncUp, soupName: "accounts", target: .syncUp(target),
+      options: SyncOptions(mergeMode: .overwrite))
+    return try #require(
+      try ReconciledSync.all(of: definition, in: FieldDay.store) { _ in ["account"] }.first)
+  }
+
+  @Test func `a new row waits for a sync up with a create list, and other edits are sent`()
+    async throws
+  {
+    let day = try FieldDay()
+    day.rules = [try Self.rule(SyncUpTarget(updateFieldlist: ["Phone"]))]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([
+      day.account("local_1", ["Name": "New"]), try day.edited(account: id, ["Phone": "2"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "not configured 1, updated 1")
+    #expect(try day.details().contains { $0.message?.contains("createFieldlist") == true })
+    day.rules.append(try Self.rule(SyncUpTarget(createFieldlist: ["Name"])))
+    #expect(day.verdicts(try await day.run()) == "created 1")
+  }
+
+  @Test func `a deleted record without a create list is not recreated`() async throws {
+    let day = try FieldDay()
+    day.rules = [try Self.rule(SyncUpTarget(updateFieldlist: ["Phone"]))]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    try day.handBack([try day.edited(account: id, ["Phone": "2"])])
+    _ = day.org.delete("Account", id: id, as: day.admin)
+    #expect(day.verdicts(try await day.run()) == "not configured 1")
   }
 
   @Test func `an edit whose user cannot log in or a new record shows its values`() async throws {

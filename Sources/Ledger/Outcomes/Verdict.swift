@@ -21,7 +21,7 @@ package enum Verdict: String, CaseIterable, Sendable, Hashable {
   case notUndone = "not undone"
   case blocked
   case exceedsUserAccess = "exceeds user access"
-  /// No sync up of the pipeline covers the soup.
+  /// No sync up of the pipeline covers the soup, or names fields for the operation.
   case notConfigured = "not configured"
   case failed
   /// An inactive user, a guard, a deadline or a limit held it, or another process kept the record

@@ -39,6 +39,7 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
           ? "this is SOSL: write \"type\": \"sosl\"" : "write SELECT … FROM …")
     }
     if let node = object["query"], !object.reader.isLenient {
+      if words.first?.lowercased() == "select" { Self.checkFrom(query, node, object.reader) }
       Self.checkLimit(query, node, object.reader)
       Self.checkAliases(query, node, object.reader)
     }
@@ -46,6 +47,18 @@ public struct SoqlTarget: FieldNaming, ConfiguredDownKind {
       query: query,
       maxBatchSize: object.int("maxBatchSize", default: Self.defaultBatchSize, in: 1...Int.max),
       fields: TargetFields(object))
+  }
+
+  /// Rejects a query whose FROM clause is missing, or names no possible object.
+  private static func checkFrom(_ query: String, _ node: JSONNode, _ reader: ConfigurationReader) {
+    do throws(SOQLError) {
+      guard let wrong = try SOQLText(SOQLText.spacesOnly(query)).wrongFrom else { return }
+      reader.report(
+        node, "this is not the name of an object in FROM: \(JSONText.quoted(wrong))",
+        "write an object's API name, and at most an alias after it")
+    } catch {
+      reader.report(node, error.message, "write SELECT … FROM …")
+    }
   }
 
   /// Rejects a field with an alias, which an org accepts only in grouped queries; usually a comma

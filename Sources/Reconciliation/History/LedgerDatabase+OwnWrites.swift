@@ -173,7 +173,7 @@ extension LedgerDatabase {
   /// example a number that it rounded or a text that its rules changed.
   func noteKept(_ operation: OperationRow, record: JSONObject, run: String) throws {
     let kept = operation.payload.compactMap { name, sent -> FieldDifference? in
-      guard let held = record[name], !FieldValue.isSame(sent, held) else { return nil }
+      guard let held = record[name], !FieldValue.isKept(sent, as: held) else { return nil }
       return FieldDifference(name: name, base: nil, device: sent, server: held)
     }
     if kept.isEmpty { return }

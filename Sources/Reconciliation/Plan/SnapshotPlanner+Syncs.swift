@@ -95,10 +95,20 @@ extension SnapshotPlanner {
     return try rules[candidate.sync].fields(for: operation)
   }
 
-  /// The first sync up that decides about an edit.
+  /// The first sync up that decides about an edit: one that names fields for its operation, if any
+  /// does.
   func sync(for edit: OpenEdit) -> Int? {
     let first = firstSync[edit.id] ?? 0
-    return rules.indices.first { $0 >= first && rules[$0].soup == edit.soup }
+    let places = rules.indices.filter { $0 >= first && rules[$0].soup == edit.soup }
+    return places.first { (try? rules[$0].fields(for: edit.syncOperation)) != nil } ?? places.first
+  }
+}
+
+extension Settlement {
+  /// The outcome of an edit that no sync up can send, or whose element cannot be read.
+  static func notSendable(_ error: SyncError) -> Settlement {
+    // Only a missing field list is an error of the definition here.
+    Settlement(error.code == .definition ? .notConfigured : .failed, .because(error.description))
   }
 }
 

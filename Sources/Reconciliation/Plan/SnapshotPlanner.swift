@@ -71,7 +71,7 @@ struct SnapshotPlanner {
       candidate.isAlone = isAlone
       draft.candidates.append(candidate)
     } catch let error as SyncError {
-      draft.plan.settled.append((edit, Settlement(.failed, .because(error.description))))
+      draft.plan.settled.append((edit, .notSendable(error)))
     } catch let error as JSONError {
       draft.plan.settled.append((edit, Settlement(.failed, .because(error.message))))
     }
@@ -113,6 +113,9 @@ struct SnapshotPlanner {
         guard error.isAboutTheObject else { throw error.asked(about: candidate.sobject) }
         decided.append(candidate)
         plan.settled.append((candidate.edit, .failed(error)))
+      } catch let error as SyncError where error.code == .definition {
+        // A record that is recreated is sent with the fields of creates.
+        plan.settled.append((candidate.edit, .notSendable(error)))
       }
     }
     plan.leaveOutRepeated()
@@ -380,7 +383,7 @@ struct SnapshotPlanner {
       recreate: options.recreateDeleted)
     facts.isUnseen = own == nil && edit.isBeforeOwnSync
     facts.doubted = try doubted(candidate)
-    facts.listedOfCreate = try fields(of: candidate, for: .create)
+    facts.listedOfCreate = try? fields(of: candidate, for: .create)
     facts.decision = edit.decision
     facts.remaining = candidate.remaining
     if facts.mode == .overwrite, facts.operation == .update, let id = edit.recordID {

@@ -44,20 +44,30 @@ extension Reconciler {
   /// A child sent in one request with its parent refers to it by the local ID, but its record in
   /// the org does so by the ID.
   func resolved(_ operation: OperationRow) throws -> OperationRow {
+    try resolved(operation, isWatched: false)
+  }
+
+  /// If the parent was created twice, a watched child may have either as its parent, so the
+  /// reference is left out.
+  func resolved(_ operation: OperationRow, isWatched: Bool) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)?.edit
     else { return operation }
     var operation = operation
     for (name, parent) in parents(of: operation, edit) {
-      let known = try parent.recordID18 ?? state.creation(localID: parent, of: edit)?.recordID
-      guard let known else { continue }
+      let creation = try parent.recordID18 == nil ? state.creation(localID: parent, of: edit) : nil
+      if isWatched, let creation, creation.isTwice {
+        operation.payload[name] = nil
+        continue
+      }
+      guard let known = parent.recordID18 ?? creation?.recordID else { continue }
       operation.payload[name] = .string(try state.remade([known])[known]?.id ?? known)
     }
     return operation
   }
 
   /// The parent references of a write, with their values.
-  private func parents(
+  func parents(
     of operation: OperationRow, _ edit: OpenEdit
   ) -> [(name: String, parent: String)] {
     Set(rules.filter { $0.soup == edit.soup }.compactMap(\.parentField)).sorted().compactMap {

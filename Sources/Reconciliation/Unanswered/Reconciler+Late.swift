@@ -34,17 +34,32 @@ extension Reconciler {
   ///
   /// A newer write that a request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
-    var late: [DoubtfulWrite] = []
+    var (late, children): ([DoubtfulWrite], [DoubtfulWrite]) = ([], [])
     for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       var write = DoubtfulWrite(
-        operation: try resolved(operation), edit: found.edit, snapshotID: found.snapshotID)
+        operation: operation, edit: found.edit, snapshotID: found.snapshotID)
       if operation.action == .upsert {
         write.operation.recordID =
           try state.doneRecordID(of: operation.editID)
           ?? UnacknowledgedCreates.id(ofSeen: operation.seen)
       }
-      late.append(write)
+      if parents(of: operation, found.edit).contains(where: { $0.parent.recordID18 == nil }) {
+        children.append(write)
+      } else {
+        late.append(write)
+      }
+    }
+    try await settle(late: late)
+    // A request that created a second parent created its children as well.
+    try await settle(late: children)
+  }
+
+  private nonisolated(nonsending) func settle(late writes: [DoubtfulWrite]) async throws {
+    let late = try writes.map { write in
+      var write = write
+      write.operation = try resolved(write.operation, isWatched: true)
+      return write
     }
     for (key, group) in try await askable(late) {
       do {

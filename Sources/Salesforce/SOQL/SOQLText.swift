@@ -60,6 +60,25 @@ package struct SOQLText: Sendable, Hashable {
     fromWords.first ?? ""
   }
 
+  /// The FROM clause if it does not have the form of one: names, each with at most an alias, first
+  /// that of the object, then paths to its parents.
+  package var wrongFrom: String? {
+    let from = clauses[.from] ?? ""
+    let isRight = Self.entries(of: from).enumerated().allSatisfy { place, entry in
+      var words = entry.split(separator: " ").map(String.init)
+      // `UPDATE VIEWSTAT` is a part of this clause here.
+      if let end = words.dropFirst().firstIndex(where: { $0.lowercased() == "update" }) {
+        words.removeSubrange(end...)
+      }
+      if words.count == 3, words[1].lowercased() == "as" { words.remove(at: 1) }
+      guard words.count == 1 || words.count == 2 else { return false }
+      let steps = words[0].split(separator: ".", omittingEmptySubsequences: false)
+      return (place > 0 || steps.count == 1) && steps.map(String.init).allSatisfy(APIName.isValid)
+        && words.dropFirst().allSatisfy(APIName.isValid)
+    }
+    return isRight ? nil : from
+  }
+
   /// The number in the LIMIT clause.
   package var limit: Int? { clauses[.limit].flatMap { Int($0) } }
 

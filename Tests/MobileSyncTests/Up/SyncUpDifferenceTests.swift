@@ -277,4 +277,20 @@ import Testing
     #expect(end.state.status == .failed)
     #expect(end.state.error.contains("createFieldlist"))
   }
+
+  @Test(arguments: UpCase.kinds)
+  func `without a create list only the new rows fail`(_ up: UpCase) async throws {
+    let store = try await ManagedStore(up)
+    let id = try await store.syncedAccounts(1)[0]
+    let new = try await store.createAccounts(["A"])
+    try await store.editAccounts([id])
+    let target = SyncUpTarget(kind: up.kind, updateFieldlist: ["Description"])
+    let end = try await store.up(target, fields: nil)
+    #expect(end.state.status == .done)
+    #expect(try end.report.outcomes[id] == .sent && store.serverDescription(id) == "local")
+    #expect(try await store.dirty() == new)
+    let error = try await store.element(new[0])?["__last_error__"]?.string
+    #expect(error?.contains("createFieldlist") == true)
+    #expect(try store.accountCount() == 1)
+  }
 }

@@ -4,6 +4,19 @@ import Testing
 
 @Suite struct FieldValueTests {
   @Test(arguments: [
+    ("\"05\"", "5", true), ("\"-05\"", "-5.0", true), ("\"00\"", "0", true),
+    ("\"00.5\"", "0.5", true), ("\"50\"", "5", false), ("\"05\"", "\"5\"", false),
+    ("5", "\"05\"", false), ("\"0x5\"", "5", false), ("\"05\"", "null", false),
+    ("\"a\"", "\"a \"", true),
+  ])
+  func `a numeric field keeps a number with leading zeros`(
+    _ sent: String, _ held: String, _ expected: Bool
+  ) throws {
+    let (sent, held) = (try JSONValue(parsing: sent), try JSONValue(parsing: held))
+    #expect(FieldValue.isKept(sent, as: held) == expected)
+  }
+
+  @Test(arguments: [
     ("1", "1.0", true), ("1e2", "100", true), ("12345678901234567", "12345678901234568", false),
     ("1234567890123456.77", "1234567890123456.78", false),
     ("9007199254740993.0", "9007199254740992", false),

@@ -32,6 +32,19 @@ import Testing
     _ query: String, _ field: String, _ expected: Bool
   ) throws { #expect(try SOQLText(query).selects(field) == expected) }
 
+  @Test(arguments: [
+    ("Account", true), ("Acc ount", true), ("Account AS a", true),
+    ("ns__Visit__c WHERE Id != ''", true),
+    ("Contact c, c.Account a, a.Owner o", true), ("Article__kav UPDATE VIEWSTAT", true),
+    ("Account USING SCOPE mine", true), ("Ac-count", false), ("'Account'", false),
+    ("My Object__c x y", false), ("Account WHRE Name = 'a'", false), ("c.Account a", false),
+    ("Account,", false), ("Account, a.Ow-ner o", false), ("1Account", false),
+    ("Account a-b", false),
+  ])
+  func `a FROM clause names an object`(_ from: String, _ expected: Bool) throws {
+    #expect(try (SOQLText("SELECT Id FROM \(from)").wrongFrom == nil) == expected)
+  }
+
   // SDK: testOrderByPresenceWhenPresent (52), testOrderByPresenceWhenPresentInSubquery (53)
   // SDK: testOrderByPresenceWhenAbsent (54), testOrderByPresenceWhenOrderingBySomethingElse (55)
   @Test(arguments: [

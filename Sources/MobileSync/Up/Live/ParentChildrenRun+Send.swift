@@ -45,9 +45,26 @@ extension ParentChildrenRun: SyncUpJournal {
   ) async throws(SyncError) {
     self.tree = tree
     self.round = round
-    if items.isEmpty { return }
     var changes: [ParentChildrenChange] = []
-    for item in items { changes.append(try change(item)) }
+    var settled: [Settled] = []
+    for item in items {
+      do throws(SyncError) {
+        changes.append(try change(item))
+      } catch {
+        let bodies = item.place == .parent ? parentBodies : childBodies
+        guard let end = bodies.end(error, .batch) else { throw error }
+        let record = item.record
+        settled.append(
+          (item.place, SyncUpSettled(record: record, operation: record.operation, end: end)))
+        if item.place == .parent, item.operation == .create { self.round.parentFailed = true }
+      }
+    }
+    if !settled.isEmpty { try commit(settled) }
+    if self.round.parentFailed {
+      try fail(changes.map(\.item).filter(\.namesParent))
+      changes.removeAll(where: \.item.namesParent)
+    }
+    if changes.isEmpty { return }
     let carrier = SyncUpEngine<ParentChildrenRun>.Carrier.org(try await context.session())
     try await SyncUpEngine(
       target, carrier, self, reads: context.settings.refreshesDates

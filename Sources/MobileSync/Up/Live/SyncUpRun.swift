@@ -77,14 +77,13 @@ final class SyncUpRun {
     case .nothing: break
     case .dropLocally, .alreadyDeleted: settle(record, operation, .removed)
     case .leave(let reason): settle(record, operation, .left(reason))
-    case .recreate: try await add(bodies.send(record, .create, isRecreated: true))
+    case .recreate: try await add(record, .create, isRecreated: true)
     case .send:
       if operation != .create, record.serverID == nil {
         settle(record, operation, SyncUpSettled.End.noID(target.kind))
         break
       }
-      try await add(
-        bodies.send(record, operation, unmodifiedSince: condition(operation, server[id])))
+      try await add(record, operation, unmodifiedSince: condition(operation, server[id]))
     }
     if settled.count >= RequestLimits.collection { try await flush() }
   }
@@ -110,6 +109,23 @@ final class SyncUpRun {
   private func settle(_ record: SyncUpRecord, _ operation: SyncOperation, _ end: SyncUpSettled.End)
   {
     settled.append(SyncUpSettled(record: record, operation: operation, end: end))
+  }
+
+  /// Adds a record to the batch; one whose operation the sync up names no fields for fails alone.
+  private func add(
+    _ record: SyncUpRecord, _ operation: SyncOperation, isRecreated: Bool = false,
+    unmodifiedSince: Int64? = nil
+  ) async throws(SyncError) {
+    let send: SyncUpSend
+    do throws(SyncError) {
+      send = try bodies.send(
+        record, operation, isRecreated: isRecreated, unmodifiedSince: unmodifiedSince)
+    } catch {
+      guard let end = bodies.end(error, target.kind) else { throw error }
+      settle(record, record.operation, end)
+      return
+    }
+    try await add(send)
   }
 
   private func add(_ send: SyncUpSend) async throws(SyncError) {
@@ -174,7 +190,12 @@ final class SyncUpRun {
       let record = one.send.record
       let fate = fates[record.soupEntryID] ?? .unproved
       if MissingRecordRule.step(.update, fate, context.options.mergeMode) == .recreate {
-        again.append(try bodies.send(record, .create, isRecreated: true))
+        do throws(SyncError) {
+          again.append(try bodies.send(record, .create, isRecreated: true))
+        } catch {
+          guard let end = bodies.end(error, target.kind) else { throw error }
+          refused.append(SyncUpSettled(record: record, operation: .update, end: end))
+        }
       } else {
         let end = MissingRecordRule.end(one.refusal, fate)
         refused.append(SyncUpSettled(record: record, operation: .update, end: end))

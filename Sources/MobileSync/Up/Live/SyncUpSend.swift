@@ -50,6 +50,17 @@ package struct SyncUpBodies {
       isRecreated: isRecreated)
   }
 
+  /// Returns the outcome of an element whose operation the sync up names no fields for; nil if the
+  /// error ends the sync, because nothing can be sent without a list.
+  func end(_ error: SyncError, _ kind: SyncUpTarget.Kind) -> SyncUpSettled.End? {
+    // The children of a family have lists in any case.
+    let isOfFamily = objectType != nil
+    guard error.code == .definition,
+      isOfFamily || FieldSelection.isOfOneOperation(target, options)
+    else { return nil }
+    return SyncUpSettled.End.noFields(error, kind)
+  }
+
   private mutating func fields(
     of record: SyncUpRecord, _ action: SyncUpAction
   ) throws(SyncError) -> [UInt8] {

@@ -47,6 +47,13 @@ extension SyncUpSettled.End {
     return .failed(code: code, message: message, error: rowError(code, message, [], kind))
   }
 
+  /// The error for an element whose operation the sync up names no fields for.
+  static func noFields(_ error: SyncError, _ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
+    let code = "MISSING_ARGUMENT"
+    let message = error.message + (error.fix.map { "; \($0)" } ?? "")
+    return .failed(code: code, message: message, error: rowError(code, message, [], kind))
+  }
+
   /// The error of a row in the form in which the SDK stores it for the kind of target.
   private static func rowError(
     _ code: String, _ message: String, _ fields: [String], _ kind: SyncUpTarget.Kind
