@@ -239,11 +239,11 @@ extension LedgerDatabase {
         AND (\(isSameRow) OR e.verdict = 'not attempted' OR \(Self.isUnderWay)) ORDER BY e.id
       """)
     if rows.isEmpty { return nil }
-    let ancestry = try ancestry(ofEdit: edit.id)
+    let lineages = try lineages(of: Set(rows.compactMap { $0[0].integer } + [edit.id]))
     for row in rows {
       guard let id = row[0].integer else { continue }
       let isSameCreation = edit.creation != nil && row[2].integer == edit.creation?.id
-      if try isSameCreation || owns(ancestry, id) { return (id, row[1].integer == 1) }
+      if isSameCreation || lineages.owns(edit.id, id) { return (id, row[1].integer == 1) }
     }
     return nil
   }
@@ -436,7 +436,7 @@ extension LedgerDatabase {
   /// Devices may assign the same local ID to different records. A creation of the edit's own device
   /// takes precedence over one that the device was issued.
   package func creation(localID: String, of edit: OpenEdit) throws -> OpenEdit.Creation? {
-    let past = try ancestry(ofEdit: edit.id).pastLineages.sorted().map(SQLiteValue.integer)
+    let past = try lineages(of: [edit.id]).ancestry(of: edit.id).pastLineages.sorted()
     let rows = try connection.all(
       """
       SELECT id, coalesce(chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
@@ -456,7 +456,7 @@ extension LedgerDatabase {
         WHEN EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = k.id
           AND e.lineage_id = \(edit.lineage)) THEN 3
         WHEN EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = k.id
-          AND e.lineage_id IN (\(list: past))) OR EXISTS (SELECT 1 FROM carried_in c
+          AND e.lineage_id IN (\(each: past))) OR EXISTS (SELECT 1 FROM carried_in c
             JOIN edit e ON e.id = c.edit_id
             WHERE c.return_id = \(edit.returnID) AND e.creation_id = k.id) THEN 2
         WHEN stamp_id = \(edit.stampID) THEN 1 ELSE 0 END DESC, id DESC LIMIT 1

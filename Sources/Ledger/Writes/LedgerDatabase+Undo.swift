@@ -303,9 +303,9 @@ extension LedgerDatabase {
         AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
         AND e.entry_id = \(edit.row.soupEntryID) ORDER BY e.id DESC
       """)
-    let ancestry = try ancestry(ofEdit: edit.id)
+    let lineages = try lineages(of: Set(earlier.compactMap { $0[0].integer } + [edit.id]))
     for row in earlier {
-      guard let id = row[0].integer, try owns(ancestry, id) else { continue }
+      guard let id = row[0].integer, lineages.owns(edit.id, id) else { continue }
       guard row[1].integer == 1 else { return nil }
       let isUnchanged =
         row[4].text.map { $0 == ElementContent.value(of: edit.element) }

@@ -42,14 +42,14 @@ extension LedgerDatabase {
         AND (SELECT install FROM returned WHERE id = \(edit.returnID)) IS NULL AND e.id <> \(edit.id)
       """)
     if others.isEmpty { return [] }
-    let ancestry = try ancestry(ofEdit: edit.id)
+    let lineages = try lineages(of: Set(others.compactMap { $0[0].integer } + [edit.id]))
     var names: Set<String> = []
     for other in others {
       let isLater = other[2].text.map { written in
         edit.modificationDate.map { ServerDate.isBefore($0, written) } ?? true
       }
       guard isLater ?? (other[3].integer == 1), let id = other[0].integer,
-        try !areOfOneDevice(edit.id, ancestry, id)
+        !lineages.areOfOneDevice(edit.id, id)
       else { continue }
       let held = (try? JSONValue(parsing: other[1].blob ?? []))?.object ?? [:]
       names.formUnion(listed.filter { !FieldValue.isSame(held[$0], element[$0]) })
@@ -81,8 +81,8 @@ extension LedgerDatabase {
     let named = try edit.creation.flatMap { try self.named(before: edit, creation: $0.id) }
     if writes.isEmpty { return named }
     let edits = Set(writes.map(\.editID))
-    let past = try ancestry(ofEdit: edit.id)
-    let own = try written(edits, before: edit, past)
+    let lineages = try lineages(of: edits.union([edit.id]))
+    let own = try written(edits, before: edit, lineages)
     let isLeft = edit.operation == .update && edit.decision?.verdict == .conflict
     var rows: [Int64: [SQLiteValue]] = [:]
     for row in try connection.all(
@@ -102,7 +102,7 @@ extension LedgerDatabase {
       let isSameRow =
         rowKey(row) == edit.row || (edit.creation != nil && row[4].integer == edit.creation?.id)
         // In the stores of earlier bundles, the record's row may have had another number.
-        || (!past.past.isEmpty && rowKey(row).isOfSoup(edit.soup))
+        || (!lineages.ancestry(of: edit.id).past.isEmpty && rowKey(row).isOfSoup(edit.soup))
       guard own.contains(id), !isSameRow || id <= edit.id, id != edit.id || !isLeft else {
         continue
       }
@@ -133,13 +133,12 @@ extension LedgerDatabase {
   /// The edits among the given ones that belong to an edit's past: those of its device, and their
   /// predecessors, even if an earlier return of the same row was attributed to another device.
   private func written(
-    _ edits: Set<Int64>, before edit: OpenEdit, _ ancestry: Ancestry
+    _ edits: Set<Int64>, before edit: OpenEdit, _ lineages: EditLineages
   ) throws -> Set<Int64> {
-    var own = try edits.filter { try owns(ancestry, $0) }
+    var own = edits.filter { lineages.owns(edit.id, $0) }
     for known in own where known < edit.id && own.count < edits.count {
       guard try openEdit(id: known)?.edit.row == edit.row else { continue }
-      let before = try self.ancestry(ofEdit: known)
-      own.formUnion(try edits.filter { try $0 < known && owns(before, $0) })
+      own.formUnion(edits.filter { $0 < known && lineages.owns(known, $0) })
     }
     return own
   }
@@ -220,7 +219,7 @@ extension LedgerDatabase {
       ORDER BY e.id
       """)
     if rows.isEmpty { return [] }
-    let ancestry = try ancestry(ofEdit: edit.id)
+    let lineages = try lineages(of: Set(rows.compactMap { $0[3].integer } + [edit.id]))
     var siblings: [(OpenEdit, Bool)] = []
     for row in rows where rowKey(row) != edit.row {
       var isUnseen = row[4].integer == 1
@@ -232,7 +231,7 @@ extension LedgerDatabase {
         // write.
         counts = isUnseen || ServerDate.isSame(date, written)
       }
-      guard counts, let id = row[3].integer, try areOfOneDevice(edit.id, ancestry, id),
+      guard counts, let id = row[3].integer, lineages.areOfOneDevice(edit.id, id),
         let sibling = try openEdit(id: id)?.edit
       else { continue }
       // In the stores of other bundles, the same row may have another number.

@@ -19,10 +19,10 @@ extension SnapshotPlanner {
     // Most records have only one edit, and nothing else has to be checked.
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
-    let ancestry = try state.ancestry(ofEdit: edit.id)
+    let lineages = try state.lineages(of: Set(claims.map(\.editID) + [edit.id]))
     var opponents = DeviceConflictRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
-      claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
+      claims: claims.filter { !lineages.areOfOneDevice(edit.id, $0.editID) },
       policy: options.deviceConflicts)
     if let other = edit.unorderedWith, options.deviceConflicts != .lastWins {
       opponents.append(other)

@@ -157,11 +157,11 @@ extension SnapshotPlanner {
   /// issued, so that its device cannot know of them.
   private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
     guard let recordID else { return [] }
-    let ancestry = try state.ancestry(ofEdit: edit.id)
-    return try state.claims(recordID: recordID, formerID: nil).filter { claim in
-      try claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
-        && !state.areOfOneDevice(edit.id, ancestry, claim.editID)
+    let news = try state.claims(recordID: recordID, formerID: nil).filter { claim in
+      claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
     }
+    let lineages = try state.lineages(of: Set(news.map(\.editID) + [edit.id]))
+    return news.filter { !lineages.areOfOneDevice(edit.id, $0.editID) }
   }
 
   /// The verdict of an edit if others identify its record differently.
