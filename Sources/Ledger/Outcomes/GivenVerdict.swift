@@ -2,7 +2,7 @@
 package struct GivenVerdict {
   package var edit: Int64
   package var settlement: Settlement
-  /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`), so that it replaces
+  /// Whether the edit is the only one of its record (`RecordHistory.isAlone`), so that it replaces
   /// none.
   package var isAlone: Bool
 

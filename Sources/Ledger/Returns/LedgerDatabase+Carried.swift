@@ -89,11 +89,6 @@ extension LedgerDatabase {
     }
   }
 
-  /// Whether a bundle has redelivered an edit.
-  package func wasCarried(_ edit: Int64) throws -> Bool {
-    try connection.integer("SELECT 1 FROM carried WHERE edit_id = \(edit) LIMIT 1") != nil
-  }
-
   /// Whether an edit's row was issued to its device as an open edit.
   package func isOfCarriedRow(_ edit: Int64) throws -> Bool {
     try connection.integer(

@@ -316,6 +316,17 @@ extension LedgerDatabase {
     return nil
   }
 
+  /// The numbers of all edits of a record: by its ID, by the ID that a creation got, or by that of
+  /// the deleted record that it replaced.
+  static func edits(of recordID: String, formerID: String?) -> SQL {
+    """
+    SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
+    UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
+      WHERE c.record_id = \(recordID)
+    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
+    """
+  }
+
   /// Reopens the edits of a run whose undo waits for an edit that has now been decided.
   func takeUpAgain(waitingFor edit: Int64, run: String) throws {
     try connection.run(

@@ -115,7 +115,7 @@ extension SnapshotPlanner {
 
   /// The claims of other edits of a record that wait in the ledger, of any device.
   private func waiting(_ edit: OpenEdit, _ recordID: String) throws -> [RecordClaim] {
-    try state.claims(recordID: recordID, formerID: nil).filter { claim in
+    try histories.history(ofRecord: recordID).claims.filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil, claim.editID != edit.id,
         let other = try state.openEdit(id: claim.editID)?.edit,
         other.creation == nil || other.creation?.id != edit.creation?.id
@@ -157,9 +157,10 @@ extension SnapshotPlanner {
   /// issued, so that its device cannot know of them.
   private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
     guard let recordID else { return [] }
-    let news = try state.claims(recordID: recordID, formerID: nil).filter { claim in
+    let news = try histories.history(ofRecord: recordID).claims.filter { claim in
       claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
     }
+    if news.isEmpty { return [] }
     let lineages = try state.lineages(of: Set(news.map(\.editID) + [edit.id]))
     return news.filter { !lineages.areOfOneDevice(edit.id, $0.editID) }
   }
