@@ -172,18 +172,31 @@ extension LedgerDatabase {
     try tellWithdrawn(run: run)
   }
 
-  /// The unresolved edits that a resolved edit of the same record and device replaced.
-  package func replaced(by edit: Int64) throws -> [Int64] {
+  /// The unresolved edits that resolved edits of the same record and device replaced, each with the
+  /// first of these that replaced it.
+  func replaced(by edits: [Int64]) throws -> [(earlier: Int64, edit: Int64)] {
+    if edits.isEmpty { return [] }
     let rows = try connection.all(
       """
-      SELECT e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
+      SELECT l.id, e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
           OR e.creation_id = l.creation_id) AND e.store = l.store AND e.soup = l.soup
-      WHERE l.id = \(edit) AND e.id < l.id AND e.operation <> 'synced' AND \(Self.isReplaceable)
+      WHERE l.id IN (\(each: edits)) AND e.id < l.id AND e.operation <> 'synced'
+        AND \(Self.isReplaceable)
       """)
-    if rows.isEmpty { return [] }
-    let earlier = rows.compactMap { $0[0].integer }
-    let lineages = try lineages(of: Set(earlier + [edit]))
-    return earlier.filter { lineages.owns(edit, $0) }
+    var earlier: [Int64: [Int64]] = [:]
+    for row in rows {
+      guard let edit = row[0].integer, let id = row[1].integer else { continue }
+      earlier[edit, default: []].append(id)
+    }
+    let lineages = try lineages(of: Set(earlier.keys).union(earlier.values.joined()))
+    var replaced: [(earlier: Int64, edit: Int64)] = []
+    var known: Set<Int64> = []
+    for edit in edits {
+      for id in earlier[edit] ?? [] where lineages.owns(edit, id) && known.insert(id).inserted {
+        replaced.append((id, edit))
+      }
+    }
+    return replaced
   }
 
   /// What replaced an unresolved edit: a later edit of the same record and device that is in a

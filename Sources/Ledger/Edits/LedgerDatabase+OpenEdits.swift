@@ -273,10 +273,9 @@ extension LedgerDatabase {
         WHERE id IN (\(each: same.map(\.key)))
         """)
     }
-    for one in given where one.settlement.verdict.closesEarlier && !one.isAlone {
-      for earlier in try replaced(by: one.edit) {
-        try supersede(earlier, by: .edit(one.edit), run: run)
-      }
+    let closing = given.filter(\.settlement.verdict.closesEarlier).map(\.edit)
+    for (earlier, edit) in try replaced(by: closing) {
+      try supersede(earlier, by: .edit(edit), run: run)
     }
   }
 

@@ -49,14 +49,13 @@ extension SnapshotPlanner {
     guard candidate.operation == .update, edit.recordID != nil,
       case .alive(let date, let fields) = candidate.server
     else { return [] }
+    let history = try histories.history(of: edit)
     if let date, fields["LastModifiedById"]?.string?.recordID18 == snapshotID,
-      try candidate.isAlone || !histories.history(of: edit).mayHaveLeft(at: date)
+      !history.mayHaveLeft(at: date)
     {
       return Set(candidate.listed)
     }
-    if candidate.isAlone { return [] }
-    return try histories.history(of: edit)
-      .unmarkedFields(of: edit, candidate.element, candidate.listed)
+    return history.unmarkedFields(of: edit, candidate.element, candidate.listed)
   }
 
   /// Whether an update has nothing to send, so that it cannot conflict.

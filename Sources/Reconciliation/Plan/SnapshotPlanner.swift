@@ -60,8 +60,7 @@ struct SnapshotPlanner {
 
   /// Resolves an edit without the org if possible, or makes it a candidate.
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
-    let isAlone = try histories.history(of: edit).isAlone(edit.id)
-    if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {
+    if let settlement = try settlementWithoutOrg(edit) {
       if settlement.verdict == .deviceConflict, let candidate = try? candidate(edit) {
         draft.deviceConflicts.append((candidate, settlement))
       } else {
@@ -70,9 +69,7 @@ struct SnapshotPlanner {
       return
     }
     do {
-      var candidate = try candidate(edit)
-      candidate.isAlone = isAlone
-      draft.candidates.append(candidate)
+      draft.candidates.append(try candidate(edit))
     } catch let error as SyncError {
       draft.plan.settled.append((edit, Settlement(.failed, .because(error.description))))
     } catch let error as JSONError {
@@ -132,8 +129,6 @@ struct SnapshotPlanner {
   /// An edit that is being decided.
   struct Candidate {
     @Shared var edit: OpenEdit
-    /// Whether the edit is the only one of its record (`RecordHistory.isAlone`).
-    var isAlone = false
     /// The index of the sync up that decides about it.
     var sync: Int
     var element: JSONObject
@@ -152,7 +147,7 @@ struct SnapshotPlanner {
 
   // MARK: without the org
 
-  private func settlementWithoutOrg(_ edit: OpenEdit, isAlone: Bool) throws -> Settlement? {
+  private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
     if let creation = edit.creation, creation.isTwice {
@@ -162,10 +157,12 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
+    let history = try histories.history(of: edit)
+    let isAlone = history.isAlone(edit.id)
     if !isAlone, let settlement = try state.settledByUndo(edit, rules) { return settlement }
     if let settlement = try cascade(edit) { return settlement }
     if isAlone, edit.unorderedWith == nil { return nil }
-    if let earlier = try histories.history(of: edit).openPredecessor(of: edit) {
+    if let earlier = history.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
@@ -370,16 +367,13 @@ struct SnapshotPlanner {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
-    // An operator may have named the record of a new one.
-    let isUnwritten = candidate.isAlone && edit.creation == nil
     let history = try histories.history(of: edit)
-    let own = (isUnwritten ? nil : history.ownWrite(of: edit)) ?? presumedWrite(candidate)
+    let own = history.ownWrite(of: edit) ?? presumedWrite(candidate)
     var facts = EditFacts(
       operation: candidate.operation, mode: mode(of: edit, candidate.sync),
       device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: own, server: candidate.server, listed: candidate.listed,
-      isShared: try candidate.operation == .update && !candidate.isAlone
-        && !siblings(of: edit).isEmpty,
+      isShared: try candidate.operation == .update && !siblings(of: edit).isEmpty,
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
