@@ -35,8 +35,8 @@ struct LedgerEditsTests {
     try #require(try state.openEdit(id: id)).edit
   }
 
-  private func isAlone(_ state: LedgerDatabase, _ id: Int64) throws -> Bool {
-    try state.history(of: edit(state, id)).isAlone(id)
+  private func isOnlyEdit(_ state: LedgerDatabase, _ id: Int64) throws -> Bool {
+    try state.history(of: edit(state, id)).isOnlyEdit(id)
   }
 
   private func predecessor(_ state: LedgerDatabase, _ id: Int64) throws -> (
@@ -53,20 +53,20 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("a"),
       edits: [F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new")])
-    #expect(try isAlone(state, 1))
-    #expect(try isAlone(state, 2))
+    #expect(try isOnlyEdit(state, 1))
+    #expect(try isOnlyEdit(state, 2))
     var remade = try edit(state, 2)
     (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
-    #expect(try !state.history(of: remade).isAlone(2))
+    #expect(try !state.history(of: remade).isOnlyEdit(2))
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
-    #expect(try !isAlone(state, 1))
-    #expect(try !isAlone(state, 3))
+    #expect(try !isOnlyEdit(state, 1))
+    #expect(try !isOnlyEdit(state, 3))
     _ = try state.record(
       return: returned("c", handback: 2),
       edits: [F.create(2, local: "local_1", date: 7, name: "newer")])
-    #expect(try !isAlone(state, 2))
-    #expect(try !isAlone(state, 4))
+    #expect(try !isOnlyEdit(state, 2))
+    #expect(try !isOnlyEdit(state, 4))
   }
 
   @Test func `an edit of a record that attache wrote to is not alone`() throws {
@@ -78,9 +78,9 @@ struct LedgerEditsTests {
       payload: [:], expected: Settlement(.updated))
     let planned = try state.plan([([row], "005000000000001AAA")], run: run)[0]
     try state.markSent(planned, now: 1)
-    #expect(try isAlone(state, 1))
+    #expect(try isOnlyEdit(state, 1))
     try state.finish(planned[0], .done(recordID: nil))
-    #expect(try !isAlone(state, 1))
+    #expect(try !isOnlyEdit(state, 1))
   }
 
   // MARK: waiting edits

@@ -89,7 +89,7 @@ package struct RecordHistory {
   ///
   /// This is true of most edits. Such an edit has no conflicts, no predecessors and no prior write
   /// to compare with.
-  package func isAlone(_ edit: Int64) -> Bool {
+  package func isOnlyEdit(_ edit: Int64) -> Bool {
     writes.isEmpty && entries.allSatisfy { $0.id == edit }
   }
 

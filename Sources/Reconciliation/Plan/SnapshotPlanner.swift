@@ -158,10 +158,10 @@ struct SnapshotPlanner {
       return Settlement(.notConfigured)
     }
     let history = try histories.history(of: edit)
-    let isAlone = history.isAlone(edit.id)
-    if !isAlone, let settlement = try state.settledByUndo(edit, rules) { return settlement }
+    let isOnlyEdit = history.isOnlyEdit(edit.id)
+    if !isOnlyEdit, let settlement = try state.settledByUndo(edit, rules) { return settlement }
     if let settlement = try cascade(edit) { return settlement }
-    if isAlone, edit.unorderedWith == nil { return nil }
+    if isOnlyEdit, edit.unorderedWith == nil { return nil }
     if let earlier = history.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
       detail.otherEdits = [earlier.id]
