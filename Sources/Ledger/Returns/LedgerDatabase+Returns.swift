@@ -234,7 +234,7 @@ extension LedgerDatabase {
   }
 
   /// The row key in a statement's first columns: store, soup and entry.
-  package func rowKey(_ row: [SQLiteValue]) -> RowKey {
+  func rowKey(_ row: [SQLiteValue]) -> RowKey {
     RowKey(
       store: StoreKey(text: row[0].text ?? ""), soup: row[1].text ?? "",
       soupEntryID: row[2].integer ?? 0)
