@@ -21,7 +21,7 @@ PROGRAM = $(SCRATCH)/release/attache
 BUNDLE = $(SCRATCH)/release/attachePackageTests.xctest
 BENCH_BUILD = ATTACHE_BENCHMARKS=1 swift build $(FLAGS) -c release --product attache-bench
 
-.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-kits test-install test-image soak mutants tsan lint format bench bench-peers bench-page bench-ratios \
+.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-kits test-install test-image soak mutants tsan lint counts format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -45,6 +45,9 @@ demo: release  ## the whole job on an embedded org, with its result
 lint: deps  ## formatting and warnings, and whether the mutants fit the sources
 	swift format lint --strict --parallel --recursive Sources Benchmarks Tests clients Package.swift
 	@Tests/Mutants/mutants.py --check
+
+counts:  ## count types, functions and lines of the reconciliation; REVISIONS='main~9 main' for these revisions
+	@Tests/Counts/counts.py $(REVISIONS)
 
 format:  ## format the sources in place
 	swift format --in-place --recursive Sources Benchmarks Tests clients Package.swift

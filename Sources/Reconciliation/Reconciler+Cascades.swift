@@ -112,7 +112,7 @@ extension Reconciler {
     let other = deletion.edit
     let isOwn =
       try state.device(ofEdit: other.id) == state.device(ofEdit: edit.id)
-      || state.areOfOneDevice(other.id, state.ancestry(ofEdit: other.id), edit.id)
+      || state.lineages(of: [other.id, edit.id]).areOfOneDevice(other.id, edit.id)
     if isOwn {
       try relateOwn(deletion, id, to: edit, writer, above, &cascades)
     } else if deletion.isDue {

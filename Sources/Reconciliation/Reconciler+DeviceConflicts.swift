@@ -18,6 +18,8 @@ extension Reconciler {
       guard let access else { continue }
       let planner = planner(snapshotID, access)
       for edit in edits {
+        // An edit that was reopened counts as undecided for the others.
+        try planner.histories.read([edit])
         if try cascades.opponents[edit.id] == nil && planner.deviceConflict(edit) == nil {
           try state.takeUp(edit.id)
         }

@@ -202,11 +202,15 @@ extension Reconciler {
     }
     let ids = Set(ended.map(\.0.id))
     let held = edits.filter { !ids.contains($0.id) }
+    let histories = RecordHistories(state)
+    try histories.read(held)
     try settle(
       ended
         + held.map { edit in
           var detail = OutcomeDetail.because(words)
-          if edit.finding == nil { detail.fields = try state.editedFields(of: edit, rules).edited }
+          if edit.finding == nil {
+            detail.fields = try histories.history(of: edit).editedFields(of: edit, rules).edited
+          }
           return (edit, Settlement(.notAttempted, detail))
         })
     if !held.isEmpty {

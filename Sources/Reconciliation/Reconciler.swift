@@ -190,8 +190,9 @@ package final class Reconciler {
 
   func planner(_ snapshotID: String, _ access: RecordReader) -> SnapshotPlanner {
     SnapshotPlanner(
-      state: state, options: options, rules: rules, firstSync: firstSync, redone: redone,
-      cascades: cascades, snapshotID: snapshotID, records: access,
+      state: state, histories: RecordHistories(state), options: options, rules: rules,
+      firstSync: firstSync, redone: redone, cascades: cascades, snapshotID: snapshotID,
+      records: access,
       issued: issued, referring: referring(as: access), remade: RemadeRecords(state, access),
       run: run.id)
   }

@@ -35,6 +35,17 @@ struct LedgerEditsTests {
     try #require(try state.openEdit(id: id)).edit
   }
 
+  private func isOnlyEdit(_ state: LedgerDatabase, _ id: Int64) throws -> Bool {
+    try state.history(of: edit(state, id)).isOnlyEdit(id)
+  }
+
+  private func predecessor(_ state: LedgerDatabase, _ id: Int64) throws -> (
+    id: Int64, isInDoubt: Bool
+  )? {
+    let edit = try edit(state, id)
+    return try state.history(of: edit).openPredecessor(of: edit)
+  }
+
   // MARK: single edits
 
   @Test func `an edit is alone until another edit of its record arrives`() throws {
@@ -42,20 +53,20 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("a"),
       edits: [F.update(1, date: 5, name: "x"), F.create(2, local: "local_1", date: 5, name: "new")])
-    #expect(try state.isAlone(edit(state, 1)))
-    #expect(try state.isAlone(edit(state, 2)))
+    #expect(try isOnlyEdit(state, 1))
+    #expect(try isOnlyEdit(state, 2))
     var remade = try edit(state, 2)
     (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
-    #expect(try !state.isAlone(remade))
+    #expect(try !state.history(of: remade).isOnlyEdit(2))
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
-    #expect(try !state.isAlone(edit(state, 1)))
-    #expect(try !state.isAlone(edit(state, 3)))
+    #expect(try !isOnlyEdit(state, 1))
+    #expect(try !isOnlyEdit(state, 3))
     _ = try state.record(
       return: returned("c", handback: 2),
       edits: [F.create(2, local: "local_1", date: 7, name: "newer")])
-    #expect(try !state.isAlone(edit(state, 2)))
-    #expect(try !state.isAlone(edit(state, 4)))
+    #expect(try !isOnlyEdit(state, 2))
+    #expect(try !isOnlyEdit(state, 4))
   }
 
   @Test func `an edit of a record that attache wrote to is not alone`() throws {
@@ -67,9 +78,9 @@ struct LedgerEditsTests {
       payload: [:], expected: Settlement(.updated))
     let planned = try state.plan([([row], "005000000000001AAA")], run: run)[0]
     try state.markSent(planned, now: 1)
-    #expect(try state.isAlone(edit(state, 1)))
+    #expect(try isOnlyEdit(state, 1))
     try state.finish(planned[0], .done(recordID: nil))
-    #expect(try !state.isAlone(edit(state, 1)))
+    #expect(try !isOnlyEdit(state, 1))
   }
 
   // MARK: waiting edits
@@ -80,8 +91,8 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
     // Another device's edit of the record is not a predecessor.
-    #expect(try state.openPredecessor(of: edit(state, 2)) == nil)
-    #expect(try state.openPredecessor(of: edit(state, 1)) == nil)
+    #expect(try predecessor(state, 2) == nil)
+    #expect(try predecessor(state, 1) == nil)
   }
 
   @Test(arguments: [(Verdict.notAttempted, true), (.conflict, false), (.notConfigured, false)])
@@ -95,7 +106,7 @@ struct LedgerEditsTests {
     _ = try state.record(
       return: returned("b", handback: 2),
       edits: [other(7, date: 5), F.update(1, date: 6, name: "y")])
-    let found = try state.openPredecessor(of: edit(state, 2))
+    let found = try predecessor(state, 2)
     #expect((found?.id == 1) == waits)
     #expect(found?.isInDoubt != true)
   }
@@ -121,7 +132,7 @@ struct LedgerEditsTests {
     _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")])
     let run = try begin(state)
     func verdict() throws -> Verdict? {
-      try #require(try state.claims(recordID: F.accountID, formerID: nil).first).verdict
+      try #require(try state.history(of: .init(recordID: F.accountID)).claims.first).verdict
     }
     try state.settle(1, run: run, Settlement(.conflict))
     #expect(try verdict() == .conflict)
@@ -179,7 +190,7 @@ struct LedgerEditsTests {
     #expect(try edit(state, 3).creation == nil)
     #expect(try state.creationCount() == 1)
     // It is not sent, so it conflicts with no other edit.
-    #expect(try state.claims(creationID: creation.id).map(\.editID) == [1])
+    #expect(try state.history(of: .init(creationID: creation.id)).claims.map(\.editID) == [1])
   }
 
   @Test(arguments: ["001000000000007AAA", "001000000000008AAA"])

@@ -348,35 +348,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Whether a request of attache created a record.
-  package func isOurs(recordID: String) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
-        AND action IN ('create', 'upsert') LIMIT 1
-      """) != nil
-  }
-
-  /// The values of a record when an operator identified it as a device's new record, with the
-  /// device's element at that time; nil if none was identified.
-  package func named(creation: Int64) throws -> (
-    edit: Int64, left: JSONObject, date: String?, element: JSONObject
-  )? {
-    guard
-      let row = try connection.first(
-        """
-        SELECT e.id, d.detail, e.element FROM decision d JOIN edit e ON e.id = d.edit_id
-        WHERE e.creation_id = \(creation) AND d.kind = 'record' AND d.state = 'done'
-          AND json_extract(d.detail, '$.left') IS NOT NULL ORDER BY d.id DESC LIMIT 1
-        """)
-    else { return nil }
-    let detail = try parse(row[1].text, "a decision")
-    let element = (try? JSONValue(parsing: row[2].blob ?? []))?.object
-    return (
-      row[0].integer ?? 0, detail["left"]?.object ?? [:], detail["date"]?.string, element ?? [:]
-    )
-  }
-
   private func endDecision(_ pending: PendingDecision, state: String, run: String) throws {
     try connection.run(
       "UPDATE decision SET state = \(state), run_id = \(run) WHERE id = \(pending.id)")

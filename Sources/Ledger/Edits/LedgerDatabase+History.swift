@@ -147,37 +147,7 @@ extension LedgerDatabase {
       FROM seen n JOIN returned r ON r.id = n.return_id
       WHERE n.edit_id = \(edit) AND \(isAsked) ORDER BY r.id
       """
-    ).map { row in
-      KnownEdit.Sighting(
-        lineage: row[3].integer ?? 0, handback: row[4].integer, row: rowKey(row),
-        lastModified: row[5].integer ?? 0, content: row[6].text ?? "")
-    }
-  }
-
-  /// Whether an edit belongs to a lineage's own past.
-  package func owns(_ ancestry: Ancestry, _ edit: Int64) throws -> Bool {
-    let isOwn = try sightings(of: edit).contains {
-      ancestry.owns(lineage: $0.lineage, handback: $0.handback)
-    }
-    return try isOwn || isCarriedPast(edit, of: ancestry)
-  }
-
-  /// Whether a redelivered edit of a record comes from an edit or from one of its successors.
-  private func isCarriedPast(_ edit: Int64, of ancestry: Ancestry) throws -> Bool {
-    try ancestry.past.contains { past in
-      try edit <= past.edit && (edit == past.edit || owns(past.ancestry, edit))
-    }
-  }
-
-  /// Whether two edits of a record are of one device: one belongs to the other's past, or continues
-  /// from a bundle that redelivered the other.
-  ///
-  /// The result is the same for either order.
-  package func areOfOneDevice(
-    _ edit: Int64, _ ancestry: Ancestry, _ other: Int64
-  ) throws -> Bool {
-    if try owns(ancestry, other) { return true }
-    return try other > edit && isCarriedPast(edit, of: self.ancestry(ofEdit: other))
+    ).map(sighting)
   }
 
   // MARK: superseding
@@ -202,23 +172,36 @@ extension LedgerDatabase {
     try tellWithdrawn(run: run)
   }
 
-  /// The unresolved edits that a resolved edit of the same record and device replaced.
-  package func replaced(by edit: Int64) throws -> [Int64] {
+  /// The unresolved edits that resolved edits of the same record and device replaced, each with the
+  /// first of these that replaced it.
+  func replaced(by edits: [Int64]) throws -> [(earlier: Int64, edit: Int64)] {
+    if edits.isEmpty { return [] }
     let rows = try connection.all(
       """
-      SELECT e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
+      SELECT l.id, e.id FROM edit l JOIN edit e ON (e.record_id = l.record_id
           OR e.creation_id = l.creation_id) AND e.store = l.store AND e.soup = l.soup
-      WHERE l.id = \(edit) AND e.id < l.id AND e.operation <> 'synced' AND \(Self.isReplaceable)
+      WHERE l.id IN (\(each: edits)) AND e.id < l.id AND e.operation <> 'synced'
+        AND \(Self.isReplaceable)
       """)
-    if rows.isEmpty { return [] }
-    let ancestry = try ancestry(ofEdit: edit)
-    return try rows.compactMap { $0[0].integer }.filter { try owns(ancestry, $0) }
+    var earlier: [Int64: [Int64]] = [:]
+    for row in rows {
+      guard let edit = row[0].integer, let id = row[1].integer else { continue }
+      earlier[edit, default: []].append(id)
+    }
+    let lineages = try lineages(of: Set(earlier.keys).union(earlier.values.joined()))
+    var replaced: [(earlier: Int64, edit: Int64)] = []
+    var known: Set<Int64> = []
+    for edit in edits {
+      for id in earlier[edit] ?? [] where lineages.owns(edit, id) && known.insert(id).inserted {
+        replaced.append((id, edit))
+      }
+    }
+    return replaced
   }
 
   /// What replaced an unresolved edit: a later edit of the same record and device that is in a
   /// later return or is resolved, or a later return that has the soup but not the edit.
   func replacement(of edit: Int64) throws -> Replacement? {
-    let seen = try sightings(of: edit)
     let later = try connection.all(
       """
       SELECT l.id, l.lineage_id, r.handback,
@@ -228,8 +211,10 @@ extension LedgerDatabase {
       WHERE e.id = \(edit) AND l.id > e.id AND l.operation <> 'synced'
         AND l.verdict IS NOT \(Verdict.superseded) ORDER BY l.id DESC
       """)
+    let seen = try sightings(of: edit)
+    let lineages = try lineages(of: Set(later.compactMap { $0[0].integer }))
     for row in later {
-      let ancestry = try ancestry(ofEdit: row[0].integer ?? 0)
+      let ancestry = lineages.ancestry(of: row[0].integer ?? 0)
       if ancestry.past.contains(where: { $0.edit == edit }) { return .edit(row[0].integer ?? 0) }
       let own = seen.filter { ancestry.owns(lineage: $0.lineage, handback: $0.handback) }
       let isOrdered = own.contains { sighting in

@@ -220,34 +220,6 @@ extension LedgerDatabase {
     try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
   }
 
-  /// An earlier edit of the same record and device that is not closed; later edits wait for it.
-  ///
-  /// If it is in another soup or store, they only wait while it is not attempted or in progress.
-  package func openPredecessor(of edit: OpenEdit) throws -> (id: Int64, isInDoubt: Bool)? {
-    let isSameRow: SQL = "e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)"
-    var same: SQL = "e.creation_id = \(edit.creation?.id)"
-    if let id = edit.recordID {
-      same += """
-         OR e.record_id IN (\(id), \(edit.serverID))
-        OR e.creation_id IN (SELECT id FROM creation WHERE record_id = \(id))
-        """
-    }
-    let rows = try connection.all(
-      """
-      SELECT e.id, \(Self.isUnderWay), e.creation_id FROM edit e
-      WHERE (\(same)) AND e.state <> 'closed' AND e.id < \(edit.id)
-        AND (\(isSameRow) OR e.verdict = 'not attempted' OR \(Self.isUnderWay)) ORDER BY e.id
-      """)
-    if rows.isEmpty { return nil }
-    let ancestry = try ancestry(ofEdit: edit.id)
-    for row in rows {
-      guard let id = row[0].integer else { continue }
-      let isSameCreation = edit.creation != nil && row[2].integer == edit.creation?.id
-      if try isSameCreation || owns(ancestry, id) { return (id, row[1].integer == 1) }
-    }
-    return nil
-  }
-
   /// The snapshot of an edit, and the edit with what the ledger knows about its record.
   package func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
     var found: (String, OpenEdit)?
@@ -301,10 +273,9 @@ extension LedgerDatabase {
         WHERE id IN (\(each: same.map(\.key)))
         """)
     }
-    for one in given where one.settlement.verdict.closesEarlier && !one.isAlone {
-      for earlier in try replaced(by: one.edit) {
-        try supersede(earlier, by: .edit(one.edit), run: run)
-      }
+    let closing = given.filter(\.settlement.verdict.closesEarlier).map(\.edit)
+    for (earlier, edit) in try replaced(by: closing) {
+      try supersede(earlier, by: .edit(edit), run: run)
     }
   }
 
@@ -375,34 +346,6 @@ extension LedgerDatabase {
 
   // MARK: claims
 
-  /// All claims on a record: by its ID, by the ID that a creation got, or by that of the deleted
-  /// record that it replaced.
-  package func claims(recordID: String, formerID: String?) throws -> [RecordClaim] {
-    let rows = try connection.all(
-      """
-      SELECT e.id, r.arrived_ms, e.verdict,
-        (SELECT coalesce(o.server_date, 'unknown') FROM operation o
-          WHERE o.edit_id = e.id AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1), e.state
-      FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.operation <> 'synced' AND e.finding IS NULL
-        AND e.id IN (\(Self.edits(of: recordID, formerID: formerID)))
-      ORDER BY e.id
-      """)
-    return rows.map(Self.claim)
-  }
-
-  /// All claims on a record that a device created and the org does not have yet.
-  package func claims(creationID: Int64) throws -> [RecordClaim] {
-    let rows = try connection.all(
-      """
-      SELECT e.id, r.arrived_ms, e.verdict, NULL, e.state
-      FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.creation_id = \(creationID) AND e.operation <> 'synced' AND e.finding IS NULL
-      ORDER BY e.id
-      """)
-    return rows.map(Self.claim)
-  }
-
   /// The new records of a type that are not in the org yet and have not been discarded, with their
   /// elements.
   package func waitingCreates(
@@ -410,7 +353,7 @@ extension LedgerDatabase {
   ) throws -> [(claim: RecordClaim, creation: Int64?, element: [UInt8])] {
     let rows = try connection.all(
       """
-      SELECT e.id, r.arrived_ms, e.verdict, NULL, e.state, e.creation_id, e.element
+      SELECT e.id, r.arrived_ms, e.verdict, e.state = 'open', e.creation_id, e.element
       FROM edit e JOIN returned r ON r.id = e.return_id JOIN creation c ON c.id = e.creation_id
       WHERE e.operation = 'create' AND e.finding IS NULL AND c.record_id IS NULL
         AND lower(e.sobject) = lower(\(sobject)) AND \(Self.isUnsettledEdit)
@@ -418,16 +361,12 @@ extension LedgerDatabase {
           AND d.kind IN ('server', 'discard'))
       ORDER BY e.id
       """)
-    return rows.map { (Self.claim($0), $0[5].integer, $0[6].blob ?? []) }
-  }
-
-  private static func claim(_ row: [SQLiteValue]) -> RecordClaim {
-    // An edit that a retry reopened counts as undecided, whatever its verdict was.
-    let isOpen = row[4].text == "open"
-    return RecordClaim(
-      editID: row[0].integer ?? 0, arrived: row[1].integer ?? 0,
-      verdict: isOpen ? nil : row[2].text.flatMap(Verdict.init(rawValue:)),
-      writtenDate: row[3].text)
+    return rows.map { row in
+      let claim = RecordClaim(
+        editID: row[0].integer ?? 0, arrived: row[1].integer ?? 0,
+        verdict: row[3].integer == 1 ? nil : row[2].text.flatMap(Verdict.init(rawValue:)))
+      return (claim, row[4].integer, row[5].blob ?? [])
+    }
   }
 
   /// The creation that a local ID in an edit refers to: in a store with the edit's stamp, in one
@@ -436,7 +375,7 @@ extension LedgerDatabase {
   /// Devices may assign the same local ID to different records. A creation of the edit's own device
   /// takes precedence over one that the device was issued.
   package func creation(localID: String, of edit: OpenEdit) throws -> OpenEdit.Creation? {
-    let past = try ancestry(ofEdit: edit.id).pastLineages.sorted().map(SQLiteValue.integer)
+    let past = try lineages(of: [edit.id]).ancestry(of: edit.id).pastLineages.sorted()
     let rows = try connection.all(
       """
       SELECT id, coalesce(chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
@@ -456,7 +395,7 @@ extension LedgerDatabase {
         WHEN EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = k.id
           AND e.lineage_id = \(edit.lineage)) THEN 3
         WHEN EXISTS (SELECT 1 FROM edit e WHERE e.creation_id = k.id
-          AND e.lineage_id IN (\(list: past))) OR EXISTS (SELECT 1 FROM carried_in c
+          AND e.lineage_id IN (\(each: past))) OR EXISTS (SELECT 1 FROM carried_in c
             JOIN edit e ON e.id = c.edit_id
             WHERE c.return_id = \(edit.returnID) AND e.creation_id = k.id) THEN 2
         WHEN stamp_id = \(edit.stampID) THEN 1 ELSE 0 END DESC, id DESC LIMIT 1
@@ -477,16 +416,5 @@ extension LedgerDatabase {
         SELECT total FROM returned_soup WHERE return_id = \(returnID)
           AND store = \(soup.store.text) AND soup = \(soup.soup)
         """) ?? 0)
-  }
-
-  /// The numbers of all edits of a record: by its ID, by the ID that a creation got, or by that of
-  /// the deleted record that it replaced.
-  package static func edits(of recordID: String, formerID: String?) -> SQL {
-    """
-    SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
-    UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
-      WHERE c.record_id = \(recordID)
-    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
-    """
   }
 }

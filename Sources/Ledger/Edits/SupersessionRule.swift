@@ -78,9 +78,30 @@ package struct Ancestry: Sendable, Hashable {
     package var ancestry: Ancestry
   }
 
+  /// Where a lineage left another one.
+  struct Fork {
+    var trunk: Int64
+    /// The counter of the return at which it forked.
+    var handback: Int64
+  }
+
   package init(lineage: Int64, trunks: [Int64: Int64] = [:]) {
     self.lineage = lineage
     self.trunks = trunks
+  }
+
+  /// A lineage with the trunks below it.
+  ///
+  /// The past of a trunk ends where the first fork left it.
+  init(lineage: Int64, in forks: [Int64: Fork]) {
+    self.init(lineage: lineage)
+    var next = lineage
+    var end = Int64.max
+    while let fork = forks[next], trunks[fork.trunk] == nil {
+      end = min(end, fork.handback)
+      trunks[fork.trunk] = end
+      next = fork.trunk
+    }
   }
 
   /// The lineages of its own past: its trunks, and those of the edits that its bundle redelivered.

@@ -2,13 +2,9 @@
 package struct GivenVerdict {
   package var edit: Int64
   package var settlement: Settlement
-  /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`), so that it replaces
-  /// none.
-  package var isAlone: Bool
 
-  package init(edit: Int64, _ settlement: Settlement, isAlone: Bool = false) {
+  package init(edit: Int64, _ settlement: Settlement) {
     self.edit = edit
     self.settlement = settlement
-    self.isAlone = isAlone
   }
 }

@@ -89,11 +89,6 @@ extension LedgerDatabase {
     }
   }
 
-  /// Whether a bundle has redelivered an edit.
-  package func wasCarried(_ edit: Int64) throws -> Bool {
-    try connection.integer("SELECT 1 FROM carried WHERE edit_id = \(edit) LIMIT 1") != nil
-  }
-
   /// Whether an edit's row was issued to its device as an open edit.
   package func isOfCarriedRow(_ edit: Int64) throws -> Bool {
     try connection.integer(
@@ -282,27 +277,5 @@ extension LedgerDatabase {
   /// A redelivered edit that was changed still belongs to its first device.
   package func device(ofEdit edit: Int64) throws -> Int64 {
     try connection.integer("SELECT \(Self.firstLineage) FROM edit e WHERE e.id = \(edit)") ?? 0
-  }
-
-  /// The lineage of an edit, and the edits of its record that its bundle redelivered, which are
-  /// also its past.
-  package func ancestry(ofEdit edit: Int64) throws -> Ancestry {
-    guard
-      let lineage = try connection.integer("SELECT lineage_id FROM edit WHERE id = \(edit)")
-    else { return Ancestry(lineage: 0) }
-    var ancestry = try ancestry(of: lineage)
-    let carried = try connection.all(
-      """
-      SELECT c.edit_id FROM edit m JOIN carried_in c ON c.return_id = m.return_id
-        JOIN edit f ON f.id = c.edit_id
-      WHERE m.id = \(edit) AND c.edit_id < m.id AND c.store = m.store AND (
-        (c.soup = m.soup AND c.entry_id = m.entry_id) OR c.record_id = m.record_id
-        OR f.record_id = m.record_id OR f.creation_id = m.creation_id)
-      """)
-    for row in carried {
-      guard let id = row[0].integer else { continue }
-      ancestry.past.append(Ancestry.Past(edit: id, ancestry: try self.ancestry(ofEdit: id)))
-    }
-    return ancestry
   }
 }

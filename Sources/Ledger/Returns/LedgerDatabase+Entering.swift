@@ -338,10 +338,6 @@ extension LedgerDatabase {
     _ creation: Int64, _ witness: CleanRow, isOfOther: Bool, _ entry: ReturnEntry
   ) throws {
     let carried = try carried(witness.row, in: entry.row)
-    var ancestry = entry.ancestry
-    if let id = carried?.edit {
-      ancestry.past = [Ancestry.Past(edit: id, ancestry: try self.ancestry(ofEdit: id))]
-    }
     let (install, wasCarried) = (entry.row.install, carried != nil)
     let sent = try connection.all(
       """
@@ -355,12 +351,18 @@ extension LedgerDatabase {
         AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.edit_id = e.id
           AND n.last_modified_ms > \(witness.lastModified))
       """)
+    let lineages = try lineages(
+      of: Set(sent.compactMap { $0[0].integer } + [carried?.edit].compactMap(\.self)))
+    var ancestry = entry.ancestry
+    if let id = carried?.edit {
+      ancestry.past = [Ancestry.Past(edit: id, ancestry: lineages.ancestry(of: id))]
+    }
     for row in sent {
       guard let id = row[0].integer else { continue }
       let hasID = row[1].integer != 1
       if hasID, isOfOther { continue }
       let isOfDevice = row[hasID ? 2 : 3].integer == 1
-      if try !isOfDevice && !owns(ancestry, id) { continue }
+      if !isOfDevice && !lineages.owns(ancestry, id) { continue }
       try supersede(id, by: nil)
     }
   }

@@ -234,7 +234,7 @@ extension LedgerDatabase {
   }
 
   /// The row key in a statement's first columns: store, soup and entry.
-  package func rowKey(_ row: [SQLiteValue]) -> RowKey {
+  func rowKey(_ row: [SQLiteValue]) -> RowKey {
     RowKey(
       store: StoreKey(text: row[0].text ?? ""), soup: row[1].text ?? "",
       soupEntryID: row[2].integer ?? 0)
@@ -296,21 +296,8 @@ extension LedgerDatabase {
   }
 
   /// A lineage with the trunks below it.
-  ///
-  /// The past of a trunk ends where the first fork left it.
-  package func ancestry(of lineage: Int64) throws -> Ancestry {
-    var ancestry = Ancestry(lineage: lineage)
-    var next = lineage
-    var end = Int64.max
-    while let row = try connection.first(
-      "SELECT trunk, fork_handback FROM lineage WHERE id = \(next)"),
-      let trunk = row[0].integer, let handback = row[1].integer, ancestry.trunks[trunk] == nil
-    {
-      end = min(end, handback)
-      ancestry.trunks[trunk] = end
-      next = trunk
-    }
-    return ancestry
+  private func ancestry(of lineage: Int64) throws -> Ancestry {
+    Ancestry(lineage: lineage, in: try trunks(of: [lineage]))
   }
 
   private func returnFacts(stampID: String) throws -> [ReturnFacts] {

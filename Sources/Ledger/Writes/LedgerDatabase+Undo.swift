@@ -303,9 +303,9 @@ extension LedgerDatabase {
         AND e.store = \(edit.row.store.text) AND e.soup = \(edit.row.soup)
         AND e.entry_id = \(edit.row.soupEntryID) ORDER BY e.id DESC
       """)
-    let ancestry = try ancestry(ofEdit: edit.id)
+    let lineages = try lineages(of: Set(earlier.compactMap { $0[0].integer } + [edit.id]))
     for row in earlier {
-      guard let id = row[0].integer, try owns(ancestry, id) else { continue }
+      guard let id = row[0].integer, lineages.owns(edit.id, id) else { continue }
       guard row[1].integer == 1 else { return nil }
       let isUnchanged =
         row[4].text.map { $0 == ElementContent.value(of: edit.element) }
@@ -314,6 +314,17 @@ extension LedgerDatabase {
       if row[2].integer == 1 { return deletes ? last : id }
     }
     return nil
+  }
+
+  /// The numbers of all edits of a record: by its ID, by the ID that a creation got, or by that of
+  /// the deleted record that it replaced.
+  static func edits(of recordID: String, formerID: String?) -> SQL {
+    """
+    SELECT id FROM edit WHERE record_id IN (\(recordID), \(formerID))
+    UNION SELECT f.id FROM creation c JOIN edit f ON f.creation_id = c.id
+      WHERE c.record_id = \(recordID)
+    UNION SELECT edit_id FROM operation WHERE result_id = \(recordID) AND state = \(OperationState.done)
+    """
   }
 
   /// Reopens the edits of a run whose undo waits for an edit that has now been decided.

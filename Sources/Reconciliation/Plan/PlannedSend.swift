@@ -31,8 +31,6 @@ package struct PlannedSend {
   var tree: Tree?
   /// The device's changes of details that are deleted with this record, their master.
   var followers: [PlannedSend] = []
-  /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
-  var isAlone = false
   /// Whether it is sent in a separate request.
   package var goesAlone = false
 

@@ -8,21 +8,14 @@ import Salesforce
 extension SnapshotPlanner {
   /// The verdict of an edit that conflicts with others; nil if it may be sent.
   func deviceConflict(_ edit: OpenEdit) throws -> Settlement? {
-    let claims: [RecordClaim]
-    if let recordID = edit.recordID {
-      claims = try state.claims(recordID: recordID, formerID: edit.serverID)
-    } else if let creation = edit.creation {
-      claims = try state.claims(creationID: creation.id)
-    } else {
-      claims = []
-    }
+    let history = try histories.history(of: edit)
+    let claims = history.claims
     // Most records have only one edit, and nothing else has to be checked.
     if edit.unorderedWith == nil, claims.allSatisfy({ $0.editID == edit.id }) { return nil }
     let written = Set(claims.filter { $0.writtenDate != nil }.map(\.editID))
-    let ancestry = try state.ancestry(ofEdit: edit.id)
     var opponents = DeviceConflictRule.opponents(
       of: edit.claim, deviceDate: edit.modificationDate, issued: edit.issued,
-      claims: try claims.filter { try !state.areOfOneDevice(edit.id, ancestry, $0.editID) },
+      claims: claims.filter { !history.lineages.areOfOneDevice(edit.id, $0.editID) },
       policy: options.deviceConflicts)
     if let other = edit.unorderedWith, options.deviceConflicts != .lastWins {
       opponents.append(other)
@@ -53,16 +46,16 @@ extension SnapshotPlanner {
   /// the app does not identify its installation, they are those of `unmarkedFields`.
   func doubted(_ candidate: Candidate) throws -> Set<String> {
     let edit = candidate.edit
-    guard candidate.operation == .update, let recordID = edit.recordID,
+    guard candidate.operation == .update, edit.recordID != nil,
       case .alive(let date, let fields) = candidate.server
     else { return [] }
+    let history = try histories.history(of: edit)
     if let date, fields["LastModifiedById"]?.string?.recordID18 == snapshotID,
-      try candidate.isAlone || !state.mayHaveLeft(recordID, at: date)
+      !history.mayHaveLeft(at: date)
     {
       return Set(candidate.listed)
     }
-    if candidate.isAlone { return [] }
-    return try state.unmarkedFields(of: edit, candidate.element, candidate.listed)
+    return history.unmarkedFields(of: edit, candidate.element, candidate.listed)
   }
 
   /// Whether an update has nothing to send, so that it cannot conflict.
@@ -77,7 +70,7 @@ extension SnapshotPlanner {
   /// does not decide it either. Edits that do not contradict each other are merged: each sends the
   /// fields that were edited in it.
   private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
-    let siblings = try state.siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
+    let siblings = try siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
       rules.contains { $0.soup == other.soup }
     }
     if siblings.isEmpty { return [] }
@@ -90,5 +83,33 @@ extension SnapshotPlanner {
         theirs.contains { $0.name == field.name && !FieldValue.isSame($0.device, field.device) }
       }
     }.map(\.id)
+  }
+  /// A device's other edits of an edit's record, in other soups and stores: those that are
+  /// unresolved, or were sent after the content of the edit's row was read.
+  func siblings(of edit: OpenEdit) throws -> [(edit: OpenEdit, isUnseen: Bool)] {
+    if edit.recordID == nil { return [] }
+    let history = try histories.history(of: edit)
+    var siblings: [(OpenEdit, Bool)] = []
+    for other in history.ofRecord where other.isChange && other.verdict != .superseded {
+      if other.id == edit.id || other.row == edit.row { continue }
+      var isUnseen = other.isUnsettled
+      var counts = isUnseen
+      if !isUnseen, let written = other.writtenDate {
+        let date = edit.modificationDate ?? ""
+        isUnseen = edit.modificationDate == nil || ServerDate.isBefore(date, written)
+        // Dates have whole seconds, so with equal dates the row may have been read before the
+        // write.
+        counts = isUnseen || ServerDate.isSame(date, written)
+      }
+      guard counts, history.lineages.areOfOneDevice(edit.id, other.id),
+        let sibling = try state.openEdit(id: other.id)?.edit
+      else { continue }
+      // In the stores of other bundles, the same row may have another number.
+      if other.row.isOfSoup(edit.soup), sibling.lineage != edit.lineage { continue }
+      let isSameCreation =
+        sibling.creation != nil && sibling.creation?.id == edit.creation?.id
+      if !isSameCreation { siblings.append((sibling, isUnseen)) }
+    }
+    return siblings
   }
 }

@@ -20,7 +20,6 @@ extension SnapshotPlanner {
         expected: naming(candidate, expected),
         modificationField: rule.target.modificationDateFieldName),
       condition: condition, isStrict: options.conditionalUpdates)
-    send.isAlone = candidate.isAlone
     if action == .create, let old = edit.recordID {
       send.expected.detail.recordID = nil
       send.expected.detail.otherID = old

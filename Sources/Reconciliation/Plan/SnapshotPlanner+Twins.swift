@@ -7,7 +7,7 @@ import Salesforce
 extension SnapshotPlanner {
   /// The verdict for a duplicate, created by a late request or by the device's own sync.
   func madeTwice(_ first: String?, _ second: String?) throws -> Settlement {
-    let isOurs = try second.map(state.isOurs(recordID:)) == true
+    let isOurs = try second.map { try histories.history(ofRecord: $0).isOurs } == true
     var detail = OutcomeDetail.because(
       isOurs
         ? "a request without an answer arrived late and created the record as well"

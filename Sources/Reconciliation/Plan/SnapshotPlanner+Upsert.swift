@@ -115,7 +115,7 @@ extension SnapshotPlanner {
 
   /// The claims of other edits of a record that wait in the ledger, of any device.
   private func waiting(_ edit: OpenEdit, _ recordID: String) throws -> [RecordClaim] {
-    try state.claims(recordID: recordID, formerID: nil).filter { claim in
+    try histories.history(ofRecord: recordID).claims.filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil, claim.editID != edit.id,
         let other = try state.openEdit(id: claim.editID)?.edit,
         other.creation == nil || other.creation?.id != edit.creation?.id
@@ -169,11 +169,12 @@ extension SnapshotPlanner {
   /// issued, so that its device cannot know of them.
   private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
     guard let recordID else { return [] }
-    let ancestry = try state.ancestry(ofEdit: edit.id)
-    return try state.claims(recordID: recordID, formerID: nil).filter { claim in
-      try claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
-        && !state.areOfOneDevice(edit.id, ancestry, claim.editID)
+    let news = try histories.history(ofRecord: recordID).claims.filter { claim in
+      claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
     }
+    if news.isEmpty { return [] }
+    let lineages = try state.lineages(of: Set(news.map(\.editID) + [edit.id]))
+    return news.filter { !lineages.areOfOneDevice(edit.id, $0.editID) }
   }
 
   /// The verdict of an edit if others identify its record differently.

@@ -7,6 +7,8 @@ import System
 /// Plans the open edits of one snapshot: it reads, decides and orders, but sends nothing.
 struct SnapshotPlanner {
   let state: LedgerDatabase
+  /// What the ledger knows of the edits' records.
+  let histories: RecordHistories
   let options: ReconcileOptions
   let rules: [ReconciledSync]
   /// By edit: the first of the sync ups that may still send it; the org refused it for the earlier
@@ -46,6 +48,7 @@ struct SnapshotPlanner {
     let single = try await followingMended(edits, into: &draft.plan)
     let following = try await followingUndeleted(single)
     try state.connection.reading {
+      try histories.read(following)
       for edit in following { try sort(edit, into: &draft) }
     }
     draft.delegation = Delegation(self)
@@ -57,8 +60,7 @@ struct SnapshotPlanner {
 
   /// Resolves an edit without the org if possible, or makes it a candidate.
   private func sort(_ edit: OpenEdit, into draft: inout Draft) throws {
-    let isAlone = try state.isAlone(edit)
-    if let settlement = try settlementWithoutOrg(edit, isAlone: isAlone) {
+    if let settlement = try settlementWithoutOrg(edit) {
       if settlement.verdict == .deviceConflict, let candidate = try? candidate(edit) {
         draft.deviceConflicts.append((candidate, settlement))
       } else {
@@ -67,9 +69,7 @@ struct SnapshotPlanner {
       return
     }
     do {
-      var candidate = try candidate(edit)
-      candidate.isAlone = isAlone
-      draft.candidates.append(candidate)
+      draft.candidates.append(try candidate(edit))
     } catch let error as SyncError {
       draft.plan.settled.append((edit, .notSendable(error)))
     } catch let error as JSONError {
@@ -81,6 +81,7 @@ struct SnapshotPlanner {
   nonisolated(nonsending) func finish(_ draft: Draft) async throws -> SnapshotPlan {
     var (plan, candidates, deviceConflicts) = (draft.plan, draft.candidates, draft.deviceConflicts)
     var delegation = draft.delegation
+    try histories.read(candidates.map(\.edit))
     try await learn(&candidates, &deviceConflicts)
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
     plan.settled += deviceConflicts.map { ($0.candidate.edit, $0.settlement) }
@@ -131,8 +132,6 @@ struct SnapshotPlanner {
   /// An edit that is being decided.
   struct Candidate {
     @Shared var edit: OpenEdit
-    /// Whether the edit is the only one of its record (`LedgerDatabase.isAlone`).
-    var isAlone = false
     /// The index of the sync up that decides about it.
     var sync: Int
     var element: JSONObject
@@ -151,7 +150,7 @@ struct SnapshotPlanner {
 
   // MARK: without the org
 
-  private func settlementWithoutOrg(_ edit: OpenEdit, isAlone: Bool) throws -> Settlement? {
+  private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
     if let creation = edit.creation, creation.isTwice {
@@ -161,10 +160,12 @@ struct SnapshotPlanner {
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)
     }
-    if !isAlone, let settlement = try state.settledByUndo(edit, rules) { return settlement }
+    let history = try histories.history(of: edit)
+    let isOnlyEdit = history.isOnlyEdit(edit.id)
+    if !isOnlyEdit, let settlement = try state.settledByUndo(edit, rules) { return settlement }
     if let settlement = try cascade(edit) { return settlement }
-    if isAlone, edit.unorderedWith == nil { return nil }
-    if let earlier = try state.openPredecessor(of: edit) {
+    if isOnlyEdit, edit.unorderedWith == nil { return nil }
+    if let earlier = history.openPredecessor(of: edit) {
       var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
       detail.otherEdits = [earlier.id]
       return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
@@ -174,7 +175,7 @@ struct SnapshotPlanner {
 
   /// The fields that a device edited, as far as that is known without the org.
   func editedFields(of edit: OpenEdit) throws -> FieldComparison {
-    try state.editedFields(of: edit, rules)
+    try histories.history(of: edit).editedFields(of: edit, rules)
   }
 
   // MARK: with the org's state
@@ -367,17 +368,13 @@ struct SnapshotPlanner {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
-    // An operator may have named the record of a new one.
-    let isUnwritten = candidate.isAlone && edit.creation == nil
-    let own =
-      try edit.recordID.flatMap { isUnwritten ? nil : try state.ownWrite(of: edit, recordID: $0) }
-      ?? presumedWrite(candidate)
+    let history = try histories.history(of: edit)
+    let own = history.ownWrite(of: edit) ?? presumedWrite(candidate)
     var facts = EditFacts(
       operation: candidate.operation, mode: mode(of: edit, candidate.sync),
       device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
       ownWrite: own, server: candidate.server, listed: candidate.listed,
-      isShared: try candidate.operation == .update && !candidate.isAlone
-        && !state.siblings(of: edit).isEmpty,
+      isShared: try candidate.operation == .update && !siblings(of: edit).isEmpty,
       upserts: FieldSelection.upserts(
         candidate.operation, externalID: externalID.flatMap(Self.text)),
       recreate: options.recreateDeleted)
@@ -386,10 +383,10 @@ struct SnapshotPlanner {
     facts.listedOfCreate = try? fields(of: candidate, for: .create)
     facts.decision = edit.decision
     facts.remaining = candidate.remaining
-    if facts.mode == .overwrite, facts.operation == .update, let id = edit.recordID {
-      facts.wasCarried = try state.wasCarried(edit.id)
-      facts.takenBack = try state.takenBack(
-        recordID: id, device: candidate.element, deviceDate: edit.modificationDate)
+    if facts.mode == .overwrite, facts.operation == .update, edit.recordID != nil {
+      facts.wasCarried = history.entry(edit.id)?.wasCarried == true
+      facts.takenBack = history.takenBack(
+        device: candidate.element, deviceDate: edit.modificationDate)
     }
     facts.mergesFields =
       options.mergesFields && facts.mode == .leaveIfChanged && facts.operation == .update

@@ -324,7 +324,7 @@ package final class LedgerJournal: SyncUpJournal {
 
     /// Gives an edit its verdict, and the details deleted with it theirs.
     mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
-      verdicts.append(GivenVerdict(edit: send.edit.id, settlement, isAlone: send.isAlone))
+      verdicts.append(GivenVerdict(edit: send.edit.id, settlement))
       for follower in send.followers {
         let following = follower.following(send.edit.id, settlement.verdict)
         verdicts.append(GivenVerdict(edit: follower.edit.id, following))
