@@ -43,7 +43,7 @@ struct BundleApplyDeltaCommand: Command {
       path,
       key: try seal.keyIfGiven(context).map {
         try $0.with(iterations: iterations ?? $0.iterations)
-      }, archiveKey: seal.archiveKeyIfGiven(context))
+      }, archiveKey: try seal.archiveKeyIfGiven(context))
     let outcomes = try installation.apply(
       to: Files.resolved(context.existing(store, orDirectory: true)), install: RandomBytes.uuid())
     if options.json {
