@@ -119,7 +119,7 @@ package enum SealedArchive {
       while left > 0 || number == 0 {
         let count = Int(min(left, Int64(chunkBytes)))
         let chunk = UnsafeMutableRawBufferPointer(rebasing: plain[..<count])
-        guard try count == 0 || input.read(into: chunk) == count else {
+        guard try input.read(into: chunk) == count else {
           throw BundleError.invalid("\(source) changed while it was sealed")
         }
         left -= Int64(count)
