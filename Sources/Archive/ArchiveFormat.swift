@@ -10,6 +10,9 @@ package enum ArchiveFormat: String, CaseIterable, Sendable, Hashable {
   /// The compression levels of the format.
   package var levels: ClosedRange<Int> { self == .tarZst ? 1...19 : 0...9 }
 
+  /// The level for bytes that do not become smaller: they are stored, as far as the format can.
+  package var leastLevel: Int { levels.lowerBound }
+
   /// The format that matches the extension of a file name.
   package init?(path: String) {
     guard let format = ArchiveFormat.allCases.first(where: { path.hasSuffix("." + $0.rawValue) })

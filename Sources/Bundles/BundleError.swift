@@ -27,6 +27,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   case signature(SignatureError)
   /// A store does not take a delta: it is not the one that the delta is for, or it has changes.
   case unsuitable(path: String, reason: String)
+  /// A bundle or a delta is sealed, and the passphrase is missing or another one.
+  case locked(path: String, isKeyGiven: Bool)
   /// The bundle to write is invalid.
   case invalid(String)
 
@@ -37,7 +39,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .notABundle, .damaged, .signature: true
     case .sealing(let error): error.isDamage
     case .snapshot(let error): error.isDamage
-    case .system, .crypto, .newerFormat, .unsuitable, .invalid: false
+    case .system, .crypto, .newerFormat, .unsuitable, .locked, .invalid: false
     }
   }
 
@@ -49,6 +51,9 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .archive where isDamage: "copy it again; if it is still damaged, pack it again"
     case .notABundle: "name a bundle that attache pack has written, or copy it again"
     case .unsuitable: "install the bundle instead, by the rules of docs/app-integration.md"
+    case .locked(_, isKeyGiven: false): "give --passphrase-env NAME or --passphrase-file PATH"
+    case .locked:
+      "give the passphrase of pack.seal that the bundle was packed with: base64 of 32 bytes"
     default: nil
     }
   }
@@ -68,6 +73,9 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
       "\(path) is damaged: \(file) \(reason)"
     case .signature(let error): error.description
     case .unsuitable(let path, let reason): "\(path) does not take the delta: it \(reason)"
+    case .locked(let path, isKeyGiven: false):
+      "the archive of \(path) is sealed, and no passphrase is given"
+    case .locked(let path, _): "\(path) is sealed with another passphrase"
     case .invalid(let reason): reason
     }
   }

@@ -33,40 +33,50 @@ package enum BundleReader {
   /// Reads the whole bundle and compares every store with the manifest.
   ///
   /// `check` gets the exact bytes of the manifest first, and throws if its signature is not
-  /// accepted.
+  /// accepted. Without `key`, of a sealed archive only the sealed bytes are compared.
   @discardableResult
   package static func verify(
-    _ path: String, limits: ArchiveReader.Limits = ofAnySize,
+    _ path: String, limits: ArchiveReader.Limits = ofAnySize, key: ArchiveKey? = nil,
     check: (_ manifest: [UInt8]) throws -> Void = { _ in }
   ) throws(BundleError) -> Manifest {
     try BundleError.mapping {
       let reader = try ArchiveReader(path: path, limits: limits)
       let manifest = try manifest(of: reader, path, check: check)
-      var expected = byPath(manifest)
-      while let entry = try reader.next() {
-        guard let store = expected.removeValue(forKey: entry.name) else {
-          throw BundleError.damaged(
-            path: path, file: entry.name, reason: "is not in the manifest")
-        }
-        var check = EntryDigest(store, path)
-        try reader.read { try check.add($0) }
-        try check.finish()
+      guard let part = manifest.seal?.archive else {
+        try readStores(manifest.stores, of: reader, path, to: nil)
+        return manifest
       }
-      try requireNone(expected, path)
+      guard let key else {
+        try SealedArchive.read(part, of: reader, path, document: "the manifest", nil)
+        return manifest
+      }
+      let scratch = try Files.makeScratchDirectory(ProcessEnvironment.variables())
+      defer { try? Files.remove(scratch) }
+      try readSealed(part, manifest, of: reader, path, limits, key, in: scratch, to: nil)
       return manifest
     }
   }
 
+  /// Compares an archive of plain stores with their descriptions.
+  static func verify(_ stores: [StoreEntry], inArchive path: String) throws {
+    let reader = try ArchiveReader(path: path, limits: ofAnySize)
+    for store in stores { reader.allow(store.bytes) }
+    try readStores(stores, of: reader, path, to: nil)
+  }
+
   /// Unpacks a verified bundle, each store at its path, to a directory that does not exist yet.
+  ///
+  /// `key` opens a sealed archive. Sealed stores stay sealed.
   @discardableResult
   package static func extract(
-    _ path: String, to directory: String, limits: ArchiveReader.Limits = ofAnySize
+    _ path: String, to directory: String, limits: ArchiveReader.Limits = ofAnySize,
+    key: ArchiveKey? = nil
   ) throws(BundleError) -> Manifest {
     try BundleError.mapping {
       let temporary = DurableFile.temporaryName(for: directory)
       do {
         try Files.makeDirectory(temporary, intermediate: true)
-        let manifest = try unpack(path, to: temporary, limits)
+        let manifest = try unpack(path, to: temporary, limits, key)
         try DurableFile.publishDirectory(temporary: temporary, final: directory)
         return manifest
       } catch {
@@ -77,31 +87,62 @@ package enum BundleReader {
   }
 
   private static func unpack(
-    _ path: String, to directory: String, _ limits: ArchiveReader.Limits
+    _ path: String, to directory: String, _ limits: ArchiveReader.Limits, _ key: ArchiveKey?
   ) throws -> Manifest {
     let reader = try ArchiveReader(path: path, limits: limits)
     let manifest = try manifest(of: reader, path)
     try DurableFile.write(manifest.bytes, to: directory + "/" + Manifest.fileName)
-    var expected = byPath(manifest)
+    guard let part = manifest.seal?.archive else {
+      try readStores(manifest.stores, of: reader, path, to: directory)
+      return manifest
+    }
+    guard let key else { throw BundleError.locked(path: path, isKeyGiven: false) }
+    try readSealed(
+      part, manifest, of: reader, path, limits, key, in: directory, to: directory)
+    return manifest
+  }
+
+  /// Opens the sealed archive of a bundle in the directory `scratch`, then reads its stores.
+  private static func readSealed(
+    _ part: SealedPart, _ manifest: Manifest, of reader: ArchiveReader, _ path: String,
+    _ limits: ArchiveReader.Limits, _ key: ArchiveKey, in scratch: String, to directory: String?
+  ) throws {
+    let plain = DurableFile.temporaryName(for: scratch + "/" + SealedArchive.entryName)
+    defer { try? Files.remove(plain) }
+    try SealedArchive.read(part, of: reader, path, document: "the manifest", (key, plain))
+    let inner = try ArchiveReader(path: plain, limits: limits)
+    for store in manifest.stores { inner.allow(store.bytes) }
+    try readStores(manifest.stores, of: inner, path, to: directory)
+  }
+
+  /// Compares the remaining entries of an archive with the descriptions of stores, and writes them
+  /// below a directory unless it is nil.
+  private static func readStores(
+    _ stores: [StoreEntry], of reader: ArchiveReader, _ path: String, to directory: String?
+  ) throws {
+    var expected = byPath(stores)
     while let entry = try reader.next() {
       guard let store = expected.removeValue(forKey: entry.name) else {
         throw BundleError.damaged(
           path: path, file: entry.name, reason: "is not in the manifest")
       }
-      // The manifest's paths are names of checked entries: plain and relative, without dots. The
-      // archive may spell the same letters in another Unicode form.
-      let target = directory + "/" + store.path
-      try Files.makeDirectory(Files.parent(of: target) ?? directory)
-      let file = try Files.createNew(target)
       var check = EntryDigest(store, path)
-      try reader.read {
-        try check.add($0)
-        try file.write($0)
+      if let directory {
+        // The manifest's paths are names of checked entries: plain and relative, without dots. The
+        // archive may spell the same letters in another Unicode form.
+        let target = directory + "/" + store.path
+        try Files.makeDirectory(Files.parent(of: target) ?? directory)
+        let file = try Files.createNew(target)
+        try reader.read {
+          try check.add($0)
+          try file.write($0)
+        }
+      } else {
+        try reader.read { try check.add($0) }
       }
       try check.finish()
     }
     try requireNone(expected, path)
-    return manifest
   }
 
   /// Unpacks a returned bundle.
@@ -119,6 +160,11 @@ package enum BundleReader {
     let names = manifest.stores.map(\.path)
     var hasLog = false
     while let entry = try reader.next() {
+      if entry.name == SealedArchive.entryName, manifest.seal?.archive != nil {
+        throw BundleError.damaged(
+          path: path, file: entry.name,
+          reason: "is the archive that was issued, and no store of a device: return the stores")
+      }
       let suffix = ["-wal", "-shm"].first(where: entry.name.hasSuffix) ?? ""
       if suffix == "-wal" { hasLog = true }
       let name = String(entry.name.dropLast(suffix.count))
@@ -148,9 +194,8 @@ package enum BundleReader {
         "its stores have changed and it has no content checksum: make it a zip, or let "
           + "Zstandard write its checksum (zstd --check, ZSTD_c_checksumFlag)")
     }
-    try requireNone(
-      byPath(manifest).filter { item in !files.values.contains { $0.entry.path == item.key } }, path
-    )
+    let found = Set(files.values.map(\.entry.path))
+    try requireNone(byPath(manifest.stores).filter { !found.contains($0.key) }, path)
     return (manifest, files.sorted { $0.key < $1.key }.map(\.value))
   }
 
@@ -186,8 +231,8 @@ package enum BundleReader {
     return manifest
   }
 
-  private static func byPath(_ manifest: Manifest) -> [String: StoreEntry] {
-    Dictionary(manifest.stores.map { ($0.path, $0) }) { first, _ in first }
+  private static func byPath(_ stores: [StoreEntry]) -> [String: StoreEntry] {
+    Dictionary(stores.map { ($0.path, $0) }) { first, _ in first }
   }
 
   private static func requireNone(

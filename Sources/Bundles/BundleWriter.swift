@@ -1,4 +1,5 @@
 import Archive
+import Snapshots
 import System
 
 /// The archive format of a bundle.
@@ -15,12 +16,15 @@ package enum BundleWriter {
     ArchiveWriter.refusal(ofName: path + ".finished-journal")
   }
 
-  /// Writes a bundle to `path`: the manifest first, then the stores in the manifest's order.
+  /// Writes a bundle to `path`: the manifest first, then the stores in the manifest's order, or
+  /// their sealed archive.
   ///
   /// The stores are read from `storeDirectory` at their paths, and those of global scope from
   /// `globalDirectory`. The archive is read back and compared with the manifest before it gets its
   /// final name. Until then, nothing at `path` changes. `beforeNaming` gets its size in bytes right
   /// before that.
+  ///
+  /// Encrypted bytes do not become smaller, so those of a sealed bundle are only stored.
   package static func pack(
     _ manifest: Manifest, storeDirectory: String, globalDirectory: String? = nil,
     to path: String, format: ArchiveFormat, level: Int? = nil, modified: Int64,
@@ -33,15 +37,14 @@ package enum BundleWriter {
       }
       let temporary = DurableFile.temporaryName(for: path)
       do {
-        let writer = try ArchiveWriter(
-          path: temporary, format: format, level: level, modified: modified)
-        try writer.add(name: Manifest.fileName, bytes: manifest.bytes)
-        for store in manifest.stores {
-          let directory = store.scope == .global ? globalDirectory : nil
-          try writer.add(
-            name: store.path, file: (directory ?? storeDirectory) + "/" + store.path)
-        }
-        try writer.close()
+        try write(
+          manifest.seal?.archive == nil ? manifest.stores : [], document: manifest.bytes,
+          sealed: manifest.seal?.archive.map { _ in
+            storeDirectory + "/" + SealedArchive.entryName
+          },
+          storeDirectory: storeDirectory, globalDirectory: globalDirectory, to: temporary,
+          format: format, level: manifest.seal == nil ? level : format.leastLevel,
+          modified: modified)
         try BundleReader.verify(temporary)
         try beforeNaming(Files.size(of: temporary))
         try DurableFile.rename(temporary, to: path)
@@ -51,5 +54,21 @@ package enum BundleWriter {
         throw error
       }
     }
+  }
+
+  /// Writes an archive: a document if there is one, the stores, and a sealed archive if there is one.
+  static func write(
+    _ stores: [StoreEntry], document: [UInt8]? = nil, sealed: String? = nil,
+    storeDirectory: String, globalDirectory: String?, to path: String, format: ArchiveFormat,
+    level: Int?, modified: Int64
+  ) throws(ArchiveError) {
+    let writer = try ArchiveWriter(path: path, format: format, level: level, modified: modified)
+    if let document { try writer.add(name: Manifest.fileName, bytes: document) }
+    for store in stores {
+      let directory = store.scope == .global ? globalDirectory : nil
+      try writer.add(name: store.path, file: (directory ?? storeDirectory) + "/" + store.path)
+    }
+    if let sealed { try writer.add(name: SealedArchive.entryName, file: sealed) }
+    try writer.close()
   }
 }

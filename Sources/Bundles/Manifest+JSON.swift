@@ -22,9 +22,7 @@ extension Manifest {
     object["created"] = .string(Dates.utc(created))
     object["expires"] = expires.map { .string(Dates.utc($0)) }
     object["fetchAs"] = fetchAs.map(JSONValue.string)
-    object["seal"] = seal.map {
-      ["with": .string($0.method), "kdfIterations": .number(String($0.kdfIterations))]
-    }
+    object["seal"] = seal?.json
     object["stores"] = .array(stores.map(\.json))
     object["syncStates"] = .array(syncStates.map(\.json))
     object["counts"] = StoreEntry.json(counts: counts)
@@ -97,11 +95,7 @@ extension Manifest {
     var stores: [StoreEntry] = []
     for item in try reader.items("stores") { stores.append(try StoreEntry(item)) }
     self.stores = stores
-    if reader.json["seal"] != nil {
-      let inner = try reader.member("seal")
-      seal = Seal(
-        method: try inner.text("with"), kdfIterations: try inner.integer("kdfIterations"))
-    }
+    if reader.json["seal"] != nil { seal = try Seal(reader.member("seal")) }
     var states: [SyncStateEntry] = []
     for item in try reader.items("syncStates") { states.append(try SyncStateEntry(item)) }
     syncStates = states
@@ -112,6 +106,45 @@ extension Manifest {
     guard Set(stores.map { $0.path.lowercased() }).count == stores.count, !stores.isEmpty else {
       throw reader.wrong("stores")
     }
+  }
+}
+
+extension Manifest.Seal {
+  var json: JSONValue {
+    var object: JSONObject = ["with": .string(method)]
+    if let archive {
+      object.merge(archive)
+    } else {
+      object["kdfIterations"] = .number(String(kdfIterations))
+    }
+    return .object(object)
+  }
+
+  init(_ reader: MemberReader) throws(SnapshotError) {
+    let method = try reader.text("with")
+    if method == Method.archive.rawValue {
+      self.init(archive: try SealedPart(reader))
+    } else {
+      self.init(method: method, kdfIterations: try reader.integer("kdfIterations"))
+    }
+  }
+}
+
+extension SealedPart {
+  init(_ reader: MemberReader) throws(SnapshotError) {
+    let size = try reader.integer("bytes")
+    guard size >= 0 else { throw reader.wrong("bytes") }
+    self.init(
+      bytes: Int64(size), sha256: try reader.text("sha256"), salt: try reader.text("salt"))
+  }
+}
+
+extension JSONObject {
+  /// Adds the members that describe a sealed archive.
+  mutating func merge(_ part: SealedPart) {
+    self["bytes"] = .number(String(part.bytes))
+    self["sha256"] = .string(part.sha256)
+    self["salt"] = .string(part.salt)
   }
 }
 

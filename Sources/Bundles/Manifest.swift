@@ -12,26 +12,37 @@ package struct Manifest: Sendable, Hashable {
   /// The maximum size of a manifest in bytes.
   package static let longest = 4 << 20
 
-  /// The encryption of the stores.
+  /// The encryption of the bundle.
   ///
-  /// If there is one, `bytes` and `sha256` describe the sealed files.
+  /// If the stores are sealed, `bytes` and `sha256` describe the sealed files; if the archive is, the
+  /// plain ones.
   package struct Seal: Sendable, Hashable {
     /// The known sealing methods.
     package enum Method: String, Sendable, Hashable, CaseIterable {
-      /// The format of SQLCipher 4.
+      /// Each store in the format of SQLCipher 4.
       case sqlcipher
+      /// The archive with the stores, in the format of `SealedArchive`.
+      case archive
     }
 
     /// The method's name.
     ///
     /// In a bundle of another program it may be unknown to attache.
     package var method: String
-    /// The number of key derivation rounds.
+    /// The number of key derivation rounds of sealed stores.
     package var kdfIterations: Int
+    /// The sealed archive; nil if the stores are sealed.
+    package var archive: SealedPart?
 
     package init(method: String, kdfIterations: Int) {
       self.method = method
       self.kdfIterations = kdfIterations
+    }
+
+    /// Describes a sealed archive.
+    package init(archive: SealedPart) {
+      self.init(method: Method.archive.rawValue, kdfIterations: SQLCipherKey.sdkIterations)
+      self.archive = archive
     }
   }
 
@@ -71,7 +82,7 @@ package struct Manifest: Sendable, Hashable {
   package var configHash: String
   /// The stores in the bundle, in the order of the archive.
   package var stores: [StoreEntry]
-  /// The encryption of the stores; nil if they are plain.
+  /// The encryption of the bundle; nil if it is plain.
   package var seal: Seal?
   /// The sync states in the stores.
   package var syncStates: [SyncStateEntry]
@@ -109,6 +120,9 @@ package struct Manifest: Sendable, Hashable {
     self.fetchAs = fetchAs
     self.warnings = warnings
   }
+
+  /// The encryption of the stores; nil if they are plain, also in a sealed archive.
+  package var storeSeal: Seal? { seal?.archive == nil ? seal : nil }
 
   /// The number of elements by soup, over all stores.
   package var counts: [String: Int] {

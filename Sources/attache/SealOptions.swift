@@ -1,4 +1,5 @@
 import Arguments
+import Bundles
 import Crypto
 import Pipelines
 import SmartStore
@@ -76,7 +77,19 @@ struct SealOptions: Sendable {
     return try key(context, header: .sealed)
   }
 
+  /// The key of sealed archives of bundles; nil if no passphrase is named.
+  func archiveKeyIfGiven(_ context: Program) throws -> ArchiveKey? {
+    guard isGiven else { return nil }
+    try validate()
+    return ArchiveKey(passphrase: Secret(try passphrase(context)))
+  }
+
   func key(_ context: Program, header: SQLCipherKey.Header) throws -> SQLCipherKey {
+    try SQLCipherKey(
+      passphrase: Secret(passphrase(context)), iterations: iterations, header: header)
+  }
+
+  private func passphrase(_ context: Program) throws -> String {
     let source: SecretSource =
       file.isEmpty ? .env(environment) : .file(context.absolute(file))
     let secret: Secret
@@ -91,6 +104,6 @@ struct SealOptions: Sendable {
       throw PipelineError(
         .configuration, "secret", "the passphrase is not UTF-8", fix: "write it as text")
     }
-    return try SQLCipherKey(passphrase: Secret(text), iterations: iterations, header: header)
+    return text
   }
 }

@@ -30,6 +30,52 @@ import Testing
     #expect(out == plain)
   }
 
+  // RFC 5869, A.3.
+  @Test func `HKDF with SHA-256 matches the standard`() throws {
+    let key = [UInt8](repeating: 0x0B, count: 22)
+    #expect(
+      KeyDerivation.hkdfSHA256(key: key, salt: [], info: "", bytes: 42)
+        == (try hex(
+          "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
+            + "9d201395faa4b61a96c8")))
+  }
+
+  // The test cases 13 and 14 of McGrew and Viega's specification of GCM: a key and a nonce of zeros.
+  @Test(arguments: [
+    (0, "", "530f8afbc74536b9a963b4f1c4cb738b"),
+    (16, "cea7403d4d606b6e074ec5d3baf39d18", "d0d1c8a799996bf0265b98b5d48ab919"),
+  ])
+  func `AES-256-GCM matches its specification`(_ test: (Int, String, String)) throws {
+    let cipher = try ChunkCipher(key: [UInt8](repeating: 0, count: 32))
+    let nonce = [UInt8](repeating: 0, count: 12)
+    let plain = [UInt8](repeating: 0, count: test.0)
+    var sealed = [UInt8](repeating: 9, count: test.0 + 16)
+    try plain.withUnsafeBytes { plain in
+      try sealed.withUnsafeMutableBytes { try cipher.seal(plain, nonce: nonce, into: $0) }
+    }
+    #expect(sealed == (try hex(test.1 + test.2)))
+    func opened(_ sealed: [UInt8]) throws -> [UInt8]? {
+      var out = [UInt8](repeating: 7, count: test.0)
+      let isAuthentic = try sealed.withUnsafeBytes { sealed in
+        try out.withUnsafeMutableBytes { try cipher.open(sealed, nonce: nonce, into: $0) }
+      }
+      if !isAuthentic { #expect(out == plain) }
+      return isAuthentic ? out : nil
+    }
+    #expect(try opened(sealed) == plain)
+    for place in sealed.indices {
+      var changed = sealed
+      changed[place] ^= 0x80
+      #expect(try opened(changed) == nil, "byte \(place)")
+    }
+    #expect(throws: CryptoError.self) { try ChunkCipher(key: [1]) }
+    #expect(throws: CryptoError.self) {
+      try plain.withUnsafeBytes { plain in
+        try sealed.withUnsafeMutableBytes { try cipher.seal(plain, nonce: [1], into: $0) }
+      }
+    }
+  }
+
   @Test func `half a block, a short key and a wrong buffer are rejected`() throws {
     #expect(throws: CryptoError.self) { _ = try PageCipher(key: [1, 2, 3]) }
     let iv = [UInt8](repeating: 0, count: 16)

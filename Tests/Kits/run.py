@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -27,6 +28,7 @@ def fixtures(scene, folder):
             for record in scene.request("GET", "/query?q=SELECT+Id+FROM+Account+LIMIT+3")["records"]:
                 scene.change("Account", record["Id"], Phone="+1 555 0001")
         generations.append(scene.publish())
+        scene.seal(folder, number)
         shutil.copytree(generations[-1], folder / str(number), ignore=lambda _, names: [
             name for name in names if not name.startswith(PLATFORMS) or "." not in name])
     for platform in PLATFORMS:
@@ -37,6 +39,11 @@ def fixtures(scene, folder):
         else:
             bundles = [folder / str(number) / f"{platform}.bundle.zip" for number in (1, 2)]
             make_delta(*bundles, folder / name, scene.folder / "sign.key")
+    for platform in PLATFORMS:
+        one, two, sealed = (folder / f"{platform}.{name}.sealed.zip" for name in ("1", "2", "1-2"))
+        scene.run("bundle", "delta", str(one), str(two), "--out", str(sealed), "--passphrase-file", "bundles.key")
+        with zipfile.ZipFile(sealed) as archive:
+            sign(archive.read("delta.json"), Path(f"{sealed}.sig"), scene.folder / "sign.key")
     document = b"A document."
     (folder / "document").write_bytes(document)
     sign(document, folder / "document.sig", scene.folder / "other.key")

@@ -17,12 +17,12 @@ import Testing
     sealing(text, secret: #"{"command": ["/bin/echo", "\#(passphrase)"]}"#)
   }
 
-  static func sealing(_ text: String, secret: String) -> String {
+  static func sealing(_ text: String, secret: String, with method: String = "sqlcipher") -> String {
     text.replacingOccurrences(
       of: #""pack": { "format": "tar.zst" }"#,
       with: #"""
         "pack": {
-          "format": "zip", "seal": {"with": "sqlcipher", "passphrase": \#(secret)}
+          "format": "zip", "seal": {"with": "\#(method)", "passphrase": \#(secret)}
         }
         """#)
   }

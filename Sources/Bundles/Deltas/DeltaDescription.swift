@@ -46,6 +46,8 @@ package struct DeltaDescription: Sendable, Hashable {
   package var to: Manifest
   /// The deltas of all stores, in the order of the manifest.
   package var stores: [StoreFile]
+  /// The sealed archive with these deltas; nil if they are entries next to the description.
+  package var archive: SealedPart?
 
   /// The text of `delta.json`; equal descriptions give the same bytes.
   package var bytes: [UInt8] {
@@ -54,6 +56,7 @@ package struct DeltaDescription: Sendable, Hashable {
       "from": ["generation": JSONValue(fromGeneration)], "to": to.json,
       "stores": .array(stores.map(\.json)),
     ]
+    object["seal"] = archive.map { Manifest.Seal(archive: $0).json }
     object["digest"] = .string(Manifest.digest(of: object))
     return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
   }
@@ -89,6 +92,8 @@ package struct DeltaDescription: Sendable, Hashable {
       for item in try reader.items("stores") { stores.append(try StoreFile(item)) }
       self.stores = stores
       guard stores.map(\.path) == to.stores.map(\.path) else { throw reader.wrong("stores") }
+      if reader.json["seal"] != nil { archive = try Manifest.Seal(reader.member("seal")).archive }
+      guard (archive == nil) == (to.seal?.archive == nil) else { throw reader.wrong("seal") }
     } catch {
       throw Manifest.malformed(error)
     }

@@ -34,9 +34,11 @@ package struct DeltaInstallation {
   private let archive: String
   /// The key of sealed stores and deltas.
   private let key: SQLCipherKey?
+  /// The key of a sealed archive.
+  private let archiveKey: ArchiveKey?
 
-  package init(_ archive: String, key: SQLCipherKey? = nil) {
-    (self.archive, self.key) = (archive, key)
+  package init(_ archive: String, key: SQLCipherKey? = nil, archiveKey: ArchiveKey? = nil) {
+    (self.archive, self.key, self.archiveKey) = (archive, key, archiveKey)
   }
 
   /// Applies the delta to the stores below a directory, at their paths, or to one store.
@@ -49,7 +51,7 @@ package struct DeltaInstallation {
       let work = DurableFile.temporaryName(for: place)
       defer { try? Files.remove(work) }
       try Files.makeDirectory(work)
-      let description = try DeltaReader.unpack(archive, to: work)
+      let description = try DeltaReader.unpack(archive, to: work, key: archiveKey)
       let targets = try self.targets(place, description, in: work)
       defer { for target in targets { try? target.store.close() } }
       for target in targets where !target.isCurrent {

@@ -29,51 +29,82 @@ package enum DeltaReader {
   /// Reads the whole delta and compares every file with the description.
   ///
   /// `check` gets the exact bytes of the description first, and throws if its signature is not
-  /// accepted.
+  /// accepted. Without `key`, of a sealed archive only the sealed bytes are compared.
   @discardableResult
   package static func verify(
-    _ path: String, check: (_ description: [UInt8]) throws -> Void = { _ in }
+    _ path: String, key: ArchiveKey? = nil,
+    check: (_ description: [UInt8]) throws -> Void = { _ in }
   ) throws(BundleError) -> DeltaDescription {
-    try read(path, check: check) { _, _ in nil }
+    try BundleError.mapping {
+      guard let key else { return try read(path, nil, check: check) { _ in nil } }
+      let scratch = try Files.makeScratchDirectory(ProcessEnvironment.variables())
+      defer { try? Files.remove(scratch) }
+      return try read(path, (key, scratch), check: check) { _ in nil }
+    }
   }
 
   /// Unpacks a verified delta: that of store number n becomes the file `n` of an existing directory.
+  ///
+  /// `key` opens a sealed archive.
   package static func unpack(
-    _ path: String, to directory: String
-  ) throws(BundleError) -> DeltaDescription {
-    try read(path, check: { _ in }) { index, _ in "\(directory)/\(index)" }
-  }
-
-  private static func read(
-    _ path: String, check: (_ description: [UInt8]) throws -> Void,
-    target: (Int, DeltaDescription.StoreFile) -> String?
+    _ path: String, to directory: String, key: ArchiveKey? = nil
   ) throws(BundleError) -> DeltaDescription {
     try BundleError.mapping {
-      let reader = try ArchiveReader(path: path, limits: BundleReader.ofAnySize)
-      let description = try description(of: reader, path, check: check)
-      for (index, store) in description.stores.enumerated() {
-        guard let entry = try reader.next(), entry.name == store.name else {
-          throw BundleError.damaged(path: path, file: store.name, reason: "is missing")
-        }
-        var digest = EntryDigest(
-          store.name, bytes: store.bytes, sha256: store.sha256, of: path,
-          document: DeltaDescription.fileName)
-        if let name = target(index, store) {
-          let file = try Files.createNew(name)
-          try reader.read {
-            try digest.add($0)
-            try file.write($0)
-          }
-        } else {
-          try reader.read { try digest.add($0) }
-        }
-        try digest.finish()
+      try read(path, key.map { ($0, directory) }, isWhole: true, check: { _ in }) {
+        "\(directory)/\($0)"
       }
-      if let entry = try reader.next() {
-        throw BundleError.damaged(
-          path: path, file: entry.name, reason: "is not in \(DeltaDescription.fileName)")
-      }
+    }
+  }
+
+  /// Reads a delta; its sealed archive is opened in the directory `scratch`.
+  private static func read(
+    _ path: String, _ opening: (key: ArchiveKey, scratch: String)?, isWhole: Bool = false,
+    check: (_ description: [UInt8]) throws -> Void, target: (Int) -> String?
+  ) throws -> DeltaDescription {
+    let reader = try ArchiveReader(path: path, limits: BundleReader.ofAnySize)
+    let description = try description(of: reader, path, check: check)
+    guard let part = description.archive else {
+      try readStores(description, of: reader, path, target: target)
       return description
+    }
+    if isWhole, opening == nil { throw BundleError.locked(path: path, isKeyGiven: false) }
+    let plain = opening.map { $0.scratch + "/content" }
+    defer { if let plain { try? Files.remove(plain) } }
+    try SealedArchive.read(
+      part, of: reader, path, document: DeltaDescription.fileName,
+      opening.map { ($0.key, $0.scratch + "/content") })
+    guard let plain else { return description }
+    let inner = try ArchiveReader(path: plain, limits: BundleReader.ofAnySize)
+    for store in description.stores { inner.allow(store.bytes) }
+    try readStores(description, of: inner, path, target: target)
+    return description
+  }
+
+  private static func readStores(
+    _ description: DeltaDescription, of reader: ArchiveReader, _ path: String,
+    target: (Int) -> String?
+  ) throws {
+    for (index, store) in description.stores.enumerated() {
+      guard let entry = try reader.next(), entry.name == store.name else {
+        throw BundleError.damaged(path: path, file: store.name, reason: "is missing")
+      }
+      var digest = EntryDigest(
+        store.name, bytes: store.bytes, sha256: store.sha256, of: path,
+        document: DeltaDescription.fileName)
+      if let name = target(index) {
+        let file = try Files.createNew(name)
+        try reader.read {
+          try digest.add($0)
+          try file.write($0)
+        }
+      } else {
+        try reader.read { try digest.add($0) }
+      }
+      try digest.finish()
+    }
+    if let entry = try reader.next() {
+      throw BundleError.damaged(
+        path: path, file: entry.name, reason: "is not in \(DeltaDescription.fileName)")
     }
   }
 

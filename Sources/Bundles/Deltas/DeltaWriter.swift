@@ -34,6 +34,11 @@ package enum DeltaWriter {
     _ plain: String, _ target: String, _ old: StoreEntry, _ new: StoreEntry
   ) throws -> String
 
+  /// Seals the archive of a delta between stores as a new file.
+  package typealias ArchiveSealing = (
+    _ plain: String, _ target: String, _ old: [StoreEntry], _ new: [StoreEntry]
+  ) throws -> SealedPart
+
   /// Whether a device can get from one bundle to the other by a delta at all.
   package static func areAlike(_ old: Manifest, _ new: Manifest) -> Bool {
     func places(_ manifest: Manifest) -> [[String]] {
@@ -41,8 +46,13 @@ package enum DeltaWriter {
     }
     return old.org == new.org && old.user == new.user && old.pipeline == new.pipeline
       && old.platform == new.platform && old.generation <= new.generation
-      && old.configHash == new.configHash && old.seal == new.seal
+      && old.configHash == new.configHash && form(old.seal) == form(new.seal)
       && places(old) == places(new)
+  }
+
+  /// The encryption of a bundle without what depends on its content.
+  private static func form(_ seal: Manifest.Seal?) -> Manifest.Seal? {
+    seal.map { Manifest.Seal(method: $0.method, kdfIterations: $0.kdfIterations) }
   }
 
   /// Writes the delta from one bundle to another as `path`.
@@ -52,7 +62,7 @@ package enum DeltaWriter {
   /// before that.
   package static func write(
     from old: Side, to new: Side, as path: String, limit: Int64 = .max, modified: Int64,
-    seal: Sealing? = nil,
+    seal: Sealing? = nil, sealArchive: ArchiveSealing? = nil,
     sign: (_ description: [UInt8]) throws -> Void = { _ in }
   ) throws(BundleError) -> Outcome {
     try BundleError.mapping {
@@ -80,7 +90,16 @@ package enum DeltaWriter {
             fromGeneration: one.generation, changes: changes))
       }
       let archive = temporary + "/delta.zip"
-      try pack(description, in: temporary, as: archive, modified: modified)
+      if let sealArchive {
+        let plain = temporary + "/content"
+        try pack(description.stores, in: temporary, as: plain, modified: modified)
+        let sealed = temporary + "/" + SealedArchive.entryName
+        description.archive = try sealArchive(
+          plain, sealed, old.manifest.stores, new.manifest.stores)
+      }
+      try pack(
+        description.archive == nil ? description.stores : [], of: description, in: temporary,
+        as: archive, modified: modified)
       let size = try Files.size(of: archive)
       guard size <= limit else { return .large(size) }
       try DeltaReader.verify(archive)
@@ -90,14 +109,26 @@ package enum DeltaWriter {
     }
   }
 
+  /// Writes a zip of deltas, with their description first and their sealed archive last, if there are
+  /// any.
   private static func pack(
-    _ description: DeltaDescription, in directory: String, as archive: String, modified: Int64
+    _ stores: [DeltaDescription.StoreFile], of description: DeltaDescription? = nil,
+    in directory: String, as archive: String, modified: Int64
   ) throws {
-    // Both platforms read deflate without a library, but not Zstandard.
-    let writer = try ArchiveWriter(path: archive, format: .zip, modified: modified)
-    try writer.add(name: DeltaDescription.fileName, bytes: description.bytes)
-    for (index, store) in description.stores.enumerated() {
+    // Both platforms read deflate without a library, but not Zstandard. Encrypted bytes do not become
+    // smaller.
+    let writer = try ArchiveWriter(
+      path: archive, format: .zip,
+      level: description?.to.seal == nil ? nil : ArchiveFormat.zip.leastLevel, modified: modified)
+    if let description {
+      try writer.add(name: DeltaDescription.fileName, bytes: description.bytes)
+    }
+    for (index, store) in stores.enumerated() {
       try writer.add(name: store.name, file: "\(directory)/\(index)")
+    }
+    if description?.archive != nil {
+      try writer.add(
+        name: SealedArchive.entryName, file: directory + "/" + SealedArchive.entryName)
     }
     try writer.close()
   }

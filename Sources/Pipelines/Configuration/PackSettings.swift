@@ -12,12 +12,12 @@ package struct PackSettings: Sendable, Hashable {
     case always
   }
 
-  /// How a store is sealed.
+  /// How a bundle is sealed.
   package struct Seal: Sendable, Hashable {
     package var method = Manifest.Seal.Method.sqlcipher
     /// The passphrase, which the app has too.
     package var passphrase: SecretSource
-    /// The iterations of the key derivation.
+    /// The iterations of the key derivation of sealed stores, also of returned ones.
     package var kdfIterations = SQLCipherKey.sdkIterations
   }
 
@@ -47,7 +47,7 @@ package struct PackSettings: Sendable, Hashable {
   package var when = When.changed
   /// The days after which a bundle expires.
   package var expiresAfterDays = 35
-  /// How the stores are sealed; nil for plain stores.
+  /// How bundles are sealed; nil for plain ones.
   package var seal: Seal?
   /// How manifests are signed; nil for no signatures.
   package var sign: Sign?
@@ -68,6 +68,11 @@ package struct PackSettings: Sendable, Hashable {
     if let node = object.object("seal", known: sealKeys, what: "a seal") {
       let method = node.required("with", "\"sqlcipher\"").flatMap {
         reader.word($0, "a seal method", as: Manifest.Seal.Method.self)
+      }
+      // The key of an archive is the passphrase's own 32 bytes.
+      if method == .archive, let rounds = node["kdfIterations"] {
+        reader.report(
+          rounds, "\"kdfIterations\" does not apply to a sealed archive", "remove it")
       }
       let passphrase = node.required("passphrase", "{\"file\": \"…\"}").flatMap {
         reader.secret($0, in: directory)
@@ -118,10 +123,11 @@ package struct PackSettings: Sendable, Hashable {
       (
         "seal",
         seal.map {
-          [
-            "with": .string($0.method.rawValue), "kdfIterations": JSONValue($0.kdfIterations),
-            "passphrase": $0.passphrase.json,
-          ]
+          JSONObject.of([
+            ("with", .string($0.method.rawValue)),
+            ("kdfIterations", $0.method == .archive ? nil : JSONValue($0.kdfIterations)),
+            ("passphrase", $0.passphrase.json),
+          ])
         }
       ),
       ("sign", sign.map { ["key": $0.key.json, "namespace": .string($0.namespace)] }),

@@ -7,12 +7,26 @@ import System
 struct SealingKeys {
   let run: RunContext
 
-  /// Returns how the stores of bundles are sealed; nil for plain stores.
-  func sealing() throws -> StoreSealing? {
-    guard let seal = run.pipeline.pack.seal else { return nil }
-    return StoreSealing(
-      key: try sealKey(seal.passphrase, iterations: seal.kdfIterations),
-      secret: try run.stamps().current)
+  /// Returns how bundles are sealed; nil for plain ones.
+  func sealing() throws -> BundleSealing? {
+    let pack = run.pipeline.pack
+    guard let seal = pack.seal else { return nil }
+    let secret = try run.stamps().current
+    guard seal.method == .archive else {
+      return .stores(
+        StoreSealing(
+          key: try sealKey(seal.passphrase, iterations: seal.kdfIterations), secret: secret))
+    }
+    let passphrase = try seal.passphrase.resolve(run.variables)
+    guard ArchiveKey.isKey(passphrase) else {
+      throw PipelineError(
+        .configuration, "secret", "the passphrase of sealed archives is not base64 of 32 bytes",
+        fix: "create one with: openssl rand -base64 32")
+    }
+    return .archive(
+      ArchiveSealing(
+        key: ArchiveKey(passphrase: passphrase), secret: secret, format: pack.format,
+        level: pack.level))
   }
 
   /// Returns the keys that may open sealed returns, most likely first; empty if none are possible.

@@ -18,7 +18,7 @@ struct BundleDeltas {
   let bundle: BundleName
   /// The manifest of the new bundle.
   let manifest: Manifest
-  let sealing: StoreSealing?
+  let sealing: BundleSealing?
 
   /// Writes the deltas that are worth it for a bundle of the given size.
   func write(bundleBytes: Int64) throws {
@@ -47,11 +47,7 @@ struct BundleDeltas {
     let path = directory(of: manifest.generation) + "/" + name.text
     return try DeltaWriter.write(
       from: side(old), to: side(manifest), as: path, limit: limit, modified: manifest.created,
-      seal: sealing.map { sealing in
-        { plain, target, one, other in
-          try sealing.sealDelta(plain, to: target, of: other, from: one.stampID)
-        }
-      },
+      seal: sealing?.deltaStores, sealArchive: sealing?.deltaArchive,
       sign: { try run.signer?.sign($0, of: path) })
   }
 

@@ -118,7 +118,7 @@ struct PackStage {
     _ record: GenerationRecord, with global: GenerationRecord?, _ platform: Platform,
     username: String
   ) throws -> (
-    manifest: Manifest, existing: [BundleName], sealing: StoreSealing?
+    manifest: Manifest, existing: [BundleName], sealing: BundleSealing?
   )? {
     let directory = run.data.generation(record.generation, of: record.snapshot)
     let existing = try BundleName.list(in: directory, platform)
@@ -263,13 +263,17 @@ struct PackStage {
     return withoutSealedBytes(one) == withoutSealedBytes(other)
   }
 
-  /// Returns a manifest that identifies sealed stores by their salts alone.
+  /// Returns a manifest that identifies sealed stores, or a sealed archive, by their salts alone.
   ///
-  /// The salts are derived from the passphrase and the plain stores' digests (`StoreSealing`).
+  /// The salts are derived from the passphrase and the plain stores' digests (`StoreSealing`,
+  /// `ArchiveSealing`).
   private static func withoutSealedBytes(_ manifest: Manifest) -> Manifest {
     var manifest = manifest
     for index in manifest.stores.indices where manifest.stores[index].salt != nil {
       (manifest.stores[index].bytes, manifest.stores[index].sha256) = (0, "")
+    }
+    if let salt = manifest.seal?.archive?.salt {
+      manifest.seal?.archive = SealedPart(bytes: 0, sha256: "", salt: salt)
     }
     return manifest
   }

@@ -11,7 +11,8 @@ struct BundleApplyDeltaCommand: Command {
   static let summary = "apply a delta to the stores of an installed bundle"
   static let discussion = """
     A store is refused, and stays as it is, if it is not the one that the delta is for, if it has changes \
-    that the bundle does not include, or if its app has synced it. Sealed stores need the passphrase. \
+    that the bundle does not include, or if its app has synced it. Sealed stores and sealed archives need the \
+    passphrase. \
     `bundle verify` verifies the signature of a delta.
     """
   static let examples = [
@@ -37,12 +38,12 @@ struct BundleApplyDeltaCommand: Command {
   func run(_ context: Program) async throws -> ExitStatus {
     let path = try Files.resolved(context.existing(delta))
     let description = try DeltaReader.inspect(path)
-    let iterations = description.to.seal?.kdfIterations
+    let iterations = description.to.storeSeal?.kdfIterations
     let installation = DeltaInstallation(
       path,
       key: try seal.keyIfGiven(context).map {
         try $0.with(iterations: iterations ?? $0.iterations)
-      })
+      }, archiveKey: try seal.archiveKeyIfGiven(context))
     let outcomes = try installation.apply(
       to: Files.resolved(context.existing(store, orDirectory: true)), install: RandomBytes.uuid())
     if options.json {

@@ -44,7 +44,7 @@ struct BundleDeltaCommand: Command {
     let bundle = try Files.resolved(context.existing(new))
     let outcome = try DeltaWriter.write(
       fromBundle: Files.resolved(context.existing(old)), toBundle: bundle, as: target,
-      key: seal.keyIfGiven(context))
+      key: seal.keyIfGiven(context), archiveKey: seal.archiveKeyIfGiven(context))
     guard case .written(let bytes) = outcome else {
       throw BundleError.invalid(
         "there is no delta between \(old) and \(new): their user, platform, configuration or stores "

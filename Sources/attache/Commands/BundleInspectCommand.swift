@@ -30,19 +30,28 @@ struct BundleInspectCommand: Command {
 struct BundleExtractCommand: Command {
   static let name = "bundle extract"
   static let summary = "unpack a verified bundle, with the stores at their paths"
+  static let discussion = """
+    A bundle whose archive is sealed (pack.seal.with: "archive") needs the passphrase. Sealed stores are \
+    unpacked as they are; `store unseal` opens them.
+    """
   static let examples = [
-    Note("attache bundle extract ios.bundle.zip out", "the stores, in the new directory out")
+    Note("attache bundle extract ios.bundle.zip out", "the stores, in the new directory out"),
+    Note(
+      "attache bundle extract ios.bundle.zip out --passphrase-file bundles.key",
+      "the same of a sealed archive"),
   ]
   static var parameters: [Parameter<Self>] {
     [
       .argument("bundle", "the archive", completes: .files, \.bundle),
       .argument(
         "directory", "a directory that does not exist yet", completes: .directories, \.directory),
-    ] + Options.output.map { $0.within(\.options) }
+    ] + SealOptions.passphrase.map { $0.within(\.seal) }
+      + Options.output.map { $0.within(\.options) }
   }
 
   var bundle = ""
   var directory = ""
+  var seal = SealOptions()
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
@@ -52,7 +61,8 @@ struct BundleExtractCommand: Command {
         "\(directory) already exists", hint: "name a directory that does not exist",
         command: "attache bundle extract")
     }
-    let manifest = try BundleReader.extract(Files.resolved(context.existing(bundle)), to: target)
+    let manifest = try BundleReader.extract(
+      Files.resolved(context.existing(bundle)), to: target, key: seal.archiveKeyIfGiven(context))
     let paths = manifest.stores.map { target + "/" + $0.path }
     if options.json {
       context.print(

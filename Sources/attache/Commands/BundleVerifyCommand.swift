@@ -11,7 +11,8 @@ struct BundleVerifyCommand: Command {
   static let discussion = """
     With --allowed-signers, the manifest must have a signature by a key of that file, which has the \
     format of ssh-keygen. A line may limit its key to namespaces and to a time. A delta is verified in the \
-    same way, with delta.json in place of the manifest.
+    same way, with delta.json in place of the manifest. Of a sealed archive (pack.seal.with: "archive") the \
+    sealed bytes are compared with the manifest, and with the passphrase also the stores in it.
     """
   static let examples = [
     Note("attache bundle verify ios.bundle.zip", "exit status 8 if a store has changed"),
@@ -34,7 +35,8 @@ struct BundleVerifyCommand: Command {
       .option(
         "signature", "SIG", "the signature (default: the bundle's name with .sig)",
         completes: .files, \.signature),
-    ] + Options.output.map { $0.within(\.options) }
+    ] + SealOptions.passphrase.map { $0.within(\.seal) }
+      + Options.output.map { $0.within(\.options) }
   }
 
   var bundle = ""
@@ -42,6 +44,7 @@ struct BundleVerifyCommand: Command {
   var identity: String?
   var namespace: String?
   var signature: String?
+  var seal = SealOptions()
   var options = Options()
 
   func validate() throws(UsageError) {
@@ -66,19 +69,24 @@ struct BundleVerifyCommand: Command {
         now: Clock.wallMilliseconds())
     }
     let resolved = try Files.resolved(path)
-    let count =
+    let key = try seal.archiveKeyIfGiven(context)
+    let manifest =
       DeltaReader.isDelta(resolved)
-      ? try DeltaReader.verify(resolved, check: check).stores.count
-      : try BundleReader.verify(resolved, check: check).stores.count
+      ? try DeltaReader.verify(resolved, key: key, check: check).to
+      : try BundleReader.verify(resolved, key: key, check: check)
+    let count = manifest.stores.count
+    let isOpened = manifest.seal?.archive == nil || key != nil
     if options.json {
       var object: JSONObject = ["sound": true, "stores": JSONValue(count)]
+      if manifest.seal?.archive != nil { object["opened"] = .bool(isOpened) }
       object["signedBy"] = signer.map { .string($0.name) }
       object["key"] = signer.map { .string($0.fingerprint) }
       context.print(.object(object))
     } else if !options.quiet {
       let words = signer.map { ", signed by \($0.name) (\($0.fingerprint))" } ?? ""
+      let sealed = isOpened ? "" : " in a sealed archive, which was not opened"
       context.print(
-        "\(bundle) is valid: \(CountText.of(count, "store"))\(words)")
+        "\(bundle) is valid: \(CountText.of(count, "store"))\(sealed)\(words)")
     }
     return .done
   }

@@ -8,7 +8,7 @@ struct KillScene: Sendable {
   private let path: String
 
   /// One scene for each stage; two for prime (first time, changes), two for reconcile (one request
-  /// at a time, several) and two for pack (plain stores, sealed ones).
+  /// at a time, several) and three for pack (plain, sealed stores, a sealed archive).
   static let all = Result { try make() }
 
   /// A new copy of the scene, with its own org on the same clock.
@@ -44,6 +44,8 @@ struct KillScene: Sendable {
     try keep(.pack, "pack")
     try keep(.pack, "pack, sealed")
     try seal(directory.file("pack, sealed/pipelines"))
+    try keep(.pack, "pack, sealed archive")
+    try seal(directory.file("pack, sealed archive/pipelines"), with: "archive")
     try act(place, .pack)
     try withWorld(place, playField)
     try keep(.ingest, "ingest")
@@ -70,10 +72,12 @@ struct KillScene: Sendable {
     try DurableFile.write(Array(changed.utf8), to: path)
   }
 
-  private static func seal(_ pipelines: String) throws {
+  private static func seal(_ pipelines: String, with method: String = "sqlcipher") throws {
     let secret = pipelines + "/passphrase"
     try DurableFile.write(Array(SealedBundlesTests.passphrase.utf8), to: secret)
-    try rewrite(pipelines) { SealedBundlesTests.sealing($0, secret: #"{"file": "passphrase"}"#) }
+    try rewrite(pipelines) {
+      SealedBundlesTests.sealing($0, secret: #"{"file": "passphrase"}"#, with: method)
+    }
   }
 
   private static func act(_ place: TemporaryDirectory, _ stage: Stage) throws {

@@ -67,6 +67,7 @@ final class KitTest {
   public static void main(String[] words) throws Exception {
     Json table = Json.parse(Disk.read(Path.of(words[0])));
     decisions(table);
+    sealedFormat();
     if (words.length > 1) {
       KitTest all = new KitTest(Path.of(words[1]));
       all.refusals(table);
@@ -74,6 +75,7 @@ final class KitTest {
       all.archives();
       all.installations();
       all.deltas();
+      all.sealedArchives();
       all.returns();
       Disk.remove(all.work);
     }
@@ -212,6 +214,10 @@ final class KitTest {
     try (ZipFile zip = new ZipFile(archive.toFile())) {
       return new String(zip.getInputStream(zip.getEntry(entry)).readAllBytes(), StandardCharsets.UTF_8);
     }
+  }
+
+  private Path sealed(String name) {
+    return scene.resolve("android." + name + ".sealed.zip");
   }
 
   private Attache kit(String name) throws Exception {
@@ -432,6 +438,67 @@ final class KitTest {
       }
     }
     return stamps;
+  }
+
+  // MARK: sealed archives
+
+  private static byte[] opened(byte[] sealed, String passphrase) throws Exception {
+    java.io.ByteArrayOutputStream content = new java.io.ByteArrayOutputStream();
+    SealedArchive.open(new java.io.ByteArrayInputStream(sealed), passphrase, content);
+    return content.toByteArray();
+  }
+
+  private static void sealedFormat() {
+    byte[] key = new byte[32];
+    for (int index = 0; index < key.length; index++) key[index] = (byte) index;
+    String passphrase = java.util.Base64.getEncoder().encodeToString(key);
+    // Computed with Python's cryptography package.
+    byte[] bytes =
+        new java.math.BigInteger(
+                "4154545345414c31202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f"
+                    + "1f4936a0e044871c07508abd6bec8539372148ccc1908bf352675db32a029225e98a8a1b3f6c47",
+                16)
+            .toByteArray();
+    test("a sealed archive of another implementation", () ->
+        expect(new String(opened(bytes, passphrase), StandardCharsets.UTF_8), "attache"));
+    test("a sealed archive that is cut or changed", () -> {
+      for (int place = 0; place < bytes.length; place++) {
+        byte[] changed = bytes.clone();
+        changed[place] ^= 1;
+        for (byte[] wrong : List.of(java.util.Arrays.copyOf(bytes, place), changed)) {
+          try {
+            opened(wrong, passphrase);
+          } catch (Refusal refusal) {
+            continue;
+          }
+          throw new AssertionError("byte " + place + " is not refused");
+        }
+      }
+      refused(Refusal.Code.CONTENTS, () -> opened(java.util.Arrays.copyOf(bytes, bytes.length + 1), passphrase));
+    });
+    test("a sealed archive with another passphrase", () -> {
+      for (String other : new String[] {null, "text", "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ="}) {
+        refused(Refusal.Code.SEAL, () -> opened(bytes, other));
+      }
+    });
+  }
+
+  private void sealedArchives() throws Exception {
+    String passphrase = "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ=";
+    test("a sealed bundle and a sealed delta", () -> {
+      installed("plain");
+      Attache kit = kit("sealed").sealedWith(passphrase);
+      kit.install(kit.verify(sealed("1")), () -> {}, NOW);
+      expect(content("sealed"), content("plain"));
+      kit.install(kit.verify(sealed("1-2")), () -> {}, NOW);
+      Attache plain = kit("plain");
+      plain.install(plain.verify(own(2)), () -> {}, NOW);
+      expect(content("sealed"), content("plain"));
+    });
+    test("a sealed bundle without its passphrase", () -> {
+      refused(Refusal.Code.SEAL, () -> kit("locked").verify(sealed("1")));
+      refused(Refusal.Code.SEAL, () -> kit("locked").sealedWith("text").verify(sealed("1")));
+    });
   }
 
   // MARK: deltas

@@ -42,7 +42,7 @@ public final class Attache {
     try resume()
     let offer = try Offer(
       file, signature: signature ?? URL(fileURLWithPath: file.path + ".sig"), trust: trust,
-      owner: owner)
+      owner: owner, passphrase: passphrase)
     if offer.isDelta, try installed(at: [])?.stamps != offer.offered.from {
       throw Refusal(.delta, "the delta is for other stores than the installed ones")
     }
@@ -190,7 +190,7 @@ public final class Attache {
   ) throws {
     try autoreleased {
       try store(path).apply(
-        home("\(folder)/\(index)"), passphrase: manifest.seal == nil ? nil : passphrase,
+        home("\(folder)/\(index)"), passphrase: manifest.storeSeal == nil ? nil : passphrase,
         iterations: manifest.seal?.kdfIterations ?? 4_000, install: install, isTrial: isTrial
       ) { if !isTrial { try step("statement") } }
     }

@@ -31,12 +31,18 @@ public struct Manifest: Codable, Equatable, Sendable {
     public let handback: Int?
   }
 
-  /// The encryption of the stores.
+  /// The encryption of a bundle: of its stores, or of the archive with them.
   public struct Seal: Codable, Equatable, Sendable {
-    /// The method: `sqlcipher`.
+    /// The method: `sqlcipher` or `archive`.
     public let with: String
-    /// The number of key derivation rounds.
-    public let kdfIterations: Int
+    /// The number of key derivation rounds of sealed stores.
+    public let kdfIterations: Int?
+    /// The size of the sealed archive in bytes.
+    public let bytes: Int?
+    /// The SHA-256 of the sealed archive in hexadecimal digits.
+    public let sha256: String?
+    /// Whether the archive is sealed, and the stores in it are plain.
+    var isOfArchive: Bool { with == "archive" }
   }
 
   /// The number of the format: 1.
@@ -57,7 +63,7 @@ public struct Manifest: Codable, Equatable, Sendable {
   public let created: Date
   /// When the app should ask for a newer bundle.
   public let expires: Date?
-  /// The encryption of the stores; nil if they are plain.
+  /// The encryption of the bundle; nil if it is plain.
   public let seal: Seal?
   /// The stores, in the order of the archive.
   public let stores: [Store]
@@ -65,6 +71,8 @@ public struct Manifest: Codable, Equatable, Sendable {
   public let includes: [Include]
   /// Sentences for the user: data that was missing when the stores were created.
   public let warnings: [String]
+  /// The encryption of the stores; nil if they are plain, also in a sealed archive.
+  var storeSeal: Seal? { seal?.isOfArchive == true ? nil : seal }
 }
 
 /// The description of a delta: `delta.json`.
@@ -79,6 +87,7 @@ struct DeltaDescription: Codable {
   let format: Int
   let to: Manifest
   let stores: [File]
+  let seal: Manifest.Seal?
 }
 
 /// The user whose bundles an app installs.
@@ -119,6 +128,8 @@ public struct Refusal: Error, LocalizedError, Equatable, Sendable {
   public enum Code: String, Sendable {
     // A bundle or a delta is refused.
     case signature, key, namespace, archive, format, org, user, pipeline, platform, contents
+    /// The passphrase does not open a sealed bundle or delta.
+    case seal
     /// The decision does not allow the installation.
     case notAllowed
     /// The stores are not the ones that a delta is for: install the bundle.

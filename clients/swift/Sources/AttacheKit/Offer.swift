@@ -33,14 +33,16 @@ public struct Offer {
   /// Verifies a file: signature, user, and the digest of every entry.
   ///
   /// With `trust` nil, no signature is needed: only for a pipeline that does not sign, over a channel
-  /// that is authenticated.
-  public init(_ file: URL, signature: URL?, trust: Trust?, owner: Owner) throws {
-    archive = try ZipReader(file)
-    guard let first = archive.entries.first,
+  /// that is authenticated. A sealed archive is opened with the passphrase.
+  public init(
+    _ file: URL, signature: URL?, trust: Trust?, owner: Owner, passphrase: String? = nil
+  ) throws {
+    let outer = try ZipReader(file)
+    guard let first = outer.entries.first,
       first.name == "manifest.json" || first.name == "delta.json"
     else { throw Refusal(.archive, "the file is neither a bundle nor a delta") }
     isDelta = first.name == "delta.json"
-    let text = try archive.read(first, limit: 8 << 20)
+    let text = try outer.read(first, limit: 8 << 20)
     if let trust {
       guard let signature, let bytes = try? Data(contentsOf: signature) else {
         throw Refusal(.signature, "the signature is missing")
@@ -48,6 +50,7 @@ public struct Offer {
       try trust.verify(text, signature: bytes)
     }
     let files: [(path: String, name: String, bytes: Int, sha256: String, from: String?)]
+    let seal: Manifest.Seal?
     do {
       if isDelta {
         let delta = try JSON.decoder().decode(DeltaDescription.self, from: text)
@@ -58,10 +61,12 @@ public struct Offer {
         let whole = try JSONSerialization.jsonObject(with: text) as? [String: Any]
         document = try JSONSerialization.data(
           withJSONObject: whole?["to"] ?? [:], options: [.sortedKeys, .withoutEscapingSlashes])
+        seal = delta.seal
         files = delta.stores.map { ($0.path, $0.file, $0.bytes, $0.sha256, $0.from.stampId) }
       } else {
         manifest = try JSON.decoder().decode(Manifest.self, from: text)
         document = text
+        seal = manifest.seal
         files = manifest.stores.map { ($0.path, $0.path, $0.bytes, $0.sha256, nil) }
       }
     } catch is DecodingError {
@@ -74,10 +79,20 @@ public struct Offer {
           !["", ".", ".."].contains($0)
         }
     }
+    let others = Refusal(.contents, "the archive has other files than \(first.name) names")
+    var entries = Array(outer.entries.dropFirst())
+    if let seal, seal.isOfArchive {
+      guard entries.count == 1, entries[0].name == SealedArchive.entryName else { throw others }
+      archive = try Self.opened(entries[0], of: outer, seal, passphrase, beside: file)
+      entries = archive.entries
+    } else {
+      guard manifest.seal?.isOfArchive != true else { throw others }
+      archive = outer
+    }
     guard isSafe, !files.isEmpty, files.map(\.path) == manifest.stores.map(\.path),
-      files.map(\.name) == archive.entries.dropFirst().map(\.name)
-    else { throw Refusal(.contents, "the archive has other files than \(first.name) names") }
-    parts = zip(files, archive.entries.dropFirst()).map { file, entry in
+      files.map(\.name) == entries.map(\.name)
+    else { throw others }
+    parts = zip(files, entries).map { file, entry in
       Part(path: file.path, entry: entry, sha256: file.sha256, from: file.from)
     }
     for (part, file) in zip(parts, files) {
@@ -86,6 +101,30 @@ public struct Offer {
       }
       try read(part) { _ in }
     }
+  }
+
+  /// Opens a sealed archive whose size and digest are as described.
+  ///
+  /// The opened archive has no name on the disk once it can be read.
+  private static func opened(
+    _ entry: ZipReader.Entry, of outer: ZipReader, _ seal: Manifest.Seal, _ passphrase: String?,
+    beside file: URL
+  ) throws -> ZipReader {
+    // The digest first: a damaged archive must not look like a wrong passphrase.
+    var hasher = Digest.Hasher(isLong: false)
+    try outer.read(entry) { hasher.update($0) }
+    guard entry.bytes == seal.bytes, Digest.hex(hasher.finish()) == seal.sha256 else {
+      throw Refusal(.contents, "\(entry.name) has another size or digest")
+    }
+    let plain = URL(fileURLWithPath: file.path + ".opened")
+    try Data().write(to: plain)
+    defer { try? FileManager.default.removeItem(at: plain) }
+    let handle = try FileHandle(forWritingTo: plain)
+    defer { try? handle.close() }
+    var sealed = try SealedArchive(passphrase: passphrase) { try handle.write(contentsOf: $0) }
+    try outer.read(entry) { try sealed.update($0) }
+    try sealed.finish()
+    return try ZipReader(plain)
   }
 
   /// Passes on the content of a part; its digest is checked at the end.

@@ -34,10 +34,16 @@ final class Scene {
 
   var delta: URL { place.appendingPathComponent("ios.delta.1-2.zip") }
 
-  func kit(_ name: String) throws -> Attache {
+  /// The passphrase of the sealed archives.
+  static let passphrase = "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ="
+
+  /// A bundle whose archive is sealed, of a generation, or the delta between two.
+  func sealed(_ name: String) -> URL { place.appendingPathComponent("ios.\(name).sealed.zip") }
+
+  func kit(_ name: String, passphrase: String? = nil) throws -> Attache {
     Attache(
       root: work.appendingPathComponent(name), owner: owner,
-      trust: try Trust(keys: keys.reversed())
+      trust: try Trust(keys: keys.reversed()), passphrase: passphrase
     ) { file, form in
       #expect(form == .plain)
       return try SQLiteDatabase(file)

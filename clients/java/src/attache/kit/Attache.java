@@ -71,7 +71,7 @@ public final class Attache {
   /** Verifies a bundle, or a delta for the installed stores. */
   public Offer verify(Path file, Path signature) throws Exception {
     resume();
-    Offer offer = new Offer(file, signature, trust, owner);
+    Offer offer = new Offer(file, signature, trust, owner, passphrase);
     if (offer.isDelta) {
       Decision.Installed installed = installed(List.of());
       if (installed == null || !installed.stamps.equals(offer.offered().from)) {
@@ -348,7 +348,7 @@ public final class Attache {
   private List<String> copy(String path, Path copy, Manifest manifest, String install, long handback)
       throws Exception {
     try (Store store = store(path)) {
-      store.copy(copy, manifest.kdfIterations == 0 ? null : passphrase, manifest.kdfIterations);
+      store.copy(copy, manifest.returnIterations() == 0 ? null : passphrase, manifest.returnIterations());
     }
     try (Store copied = new Store(path, opener.open(copy, Disk.form(copy, Database.Form.SEALED)))) {
       copied.check();

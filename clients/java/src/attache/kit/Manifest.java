@@ -16,8 +16,10 @@ public final class Manifest {
   public final Instant created;
   /** Null if the bundle does not expire. */
   public final Instant expires;
-  /** The KDF rounds of sealed stores; 0 if they are plain. */
+  /** The KDF rounds of sealed stores; 0 if they are plain, also in a sealed archive. */
   public final int kdfIterations;
+  /** Whether the archive with the stores is sealed. */
+  public final boolean isArchiveSealed;
   public final List<Part> stores = new ArrayList<>();
   public final List<Include> includes = new ArrayList<>();
   /** Sentences for the user: data that was missing when the stores were created. */
@@ -35,7 +37,8 @@ public final class Manifest {
     created = json.time("created");
     expires = json.time("expires");
     Json seal = json.find("seal");
-    kdfIterations = seal == null ? 0 : (int) seal.number("kdfIterations");
+    isArchiveSealed = seal != null && seal.text("with").equals("archive");
+    kdfIterations = seal == null || isArchiveSealed ? 0 : (int) seal.number("kdfIterations");
     for (Json store : json.get("stores").items()) {
       String path = store.text("path");
       stores.add(
@@ -44,6 +47,11 @@ public final class Manifest {
     }
     for (Json include : json.get("includes").items()) includes.add(new Include(include));
     for (Json warning : json.get("warnings").items()) warnings.add(String.valueOf(warning.value));
+  }
+
+  /** The KDF rounds of the stores of a sealed return; 0 if it is plain. */
+  int returnIterations() {
+    return isArchiveSealed ? 4000 : kdfIterations;
   }
 
   static Manifest parse(String text) throws Refusal {

@@ -27,14 +27,16 @@ public final class Offer {
   final String document;
   final List<Manifest.Part> parts = new ArrayList<>();
   private final Path file;
+  /** The opened archive of a sealed one; null if the archive is not sealed. */
+  private final ZipFile opened;
 
   /**
    * Verifies a file: signature, user, and the digest of every entry.
    *
    * <p>If {@code trust} is null, no signature is needed: only for a pipeline that does not sign, over
-   * a channel that is authenticated.
+   * a channel that is authenticated. A sealed archive is opened with the passphrase.
    */
-  Offer(Path file, Path signature, Trust trust, Owner owner) throws Exception {
+  Offer(Path file, Path signature, Trust trust, Owner owner, String passphrase) throws Exception {
     this.file = file;
     try (ZipFile archive = new ZipFile(file.toFile())) {
       List<? extends ZipEntry> entries = Collections.list(archive.entries());
@@ -66,6 +68,21 @@ public final class Offer {
       } else {
         parts.addAll(manifest.stores);
       }
+      Json seal = json.find("seal");
+      boolean isSealed = seal != null && seal.text("with").equals("archive");
+      Refusal others =
+          new Refusal(Refusal.Code.CONTENTS, "the archive has other files than " + first + " names");
+      if (isSealed != manifest.isArchiveSealed
+          || isSealed && (entries.size() != 2 || !entries.get(1).getName().equals(SealedArchive.ENTRY))) {
+        throw others;
+      }
+      opened = isSealed ? open(archive, seal, passphrase, file) : null;
+      if (isSealed) {
+        List<ZipEntry> all = new ArrayList<>();
+        all.add(entries.get(0));
+        all.addAll(Collections.list(opened.entries()));
+        entries = all;
+      }
       boolean isSame =
           !parts.isEmpty() && parts.size() == manifest.stores.size() && entries.size() == parts.size() + 1;
       for (int index = 0; isSame && index < parts.size(); index++) {
@@ -74,12 +91,33 @@ public final class Offer {
             isSafe(part.path) && part.path.equals(manifest.stores.get(index).path)
                 && part.entry.equals(entries.get(index + 1).getName());
       }
-      if (!isSame) {
-        throw new Refusal(Refusal.Code.CONTENTS, "the archive has other files than " + first + " names");
-      }
-      for (Manifest.Part part : parts) copy(archive, part, null);
+      if (!isSame) throw others;
+      for (Manifest.Part part : parts) copy(isSealed ? opened : archive, part, null);
     } catch (IOException error) {
       throw new Refusal(Refusal.Code.ARCHIVE, "the archive is damaged: " + error.getMessage());
+    }
+  }
+
+  /**
+   * Opens a sealed archive whose size and digest are as described.
+   *
+   * <p>The opened archive has no name on the disk once it can be read.
+   */
+  private static ZipFile open(ZipFile archive, Json seal, String passphrase, Path file) throws Exception {
+    // The digest first: a damaged archive must not look like a wrong passphrase.
+    copy(archive,
+        new Manifest.Part(SealedArchive.ENTRY, SealedArchive.ENTRY, null, seal.number("bytes"),
+            seal.text("sha256"), null, null),
+        null);
+    Path plain = file.resolveSibling(file.getFileName() + ".opened");
+    try {
+      try (InputStream stream = archive.getInputStream(archive.getEntry(SealedArchive.ENTRY));
+          OutputStream target = new java.io.BufferedOutputStream(Files.newOutputStream(plain))) {
+        SealedArchive.open(stream, passphrase, target);
+      }
+      return new ZipFile(plain.toFile(), ZipFile.OPEN_READ | ZipFile.OPEN_DELETE);
+    } finally {
+      Files.deleteIfExists(plain);
     }
   }
 
@@ -125,6 +163,12 @@ public final class Offer {
 
   /** Writes a part to a file; its digest is checked again. */
   void extract(Manifest.Part part, Path target) throws Exception {
+    if (opened != null) {
+      try (OutputStream stream = Disk.create(target)) {
+        copy(opened, part, stream);
+      }
+      return;
+    }
     try (ZipFile archive = new ZipFile(file.toFile());
         OutputStream stream = Disk.create(target)) {
       copy(archive, part, stream);

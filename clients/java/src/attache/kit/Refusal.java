@@ -6,6 +6,8 @@ public final class Refusal extends Exception {
   public enum Code {
     // A bundle or a delta is refused.
     SIGNATURE, KEY, NAMESPACE, ARCHIVE, FORMAT, ORG, USER, PIPELINE, PLATFORM, CONTENTS,
+    /** The passphrase does not open a sealed bundle or delta. */
+    SEAL,
     /** The decision does not allow the installation. */
     NOT_ALLOWED,
     /** The stores are not the ones that a delta is for: install the bundle. */
