@@ -28,8 +28,8 @@ extension Reconciler {
             Self.evidence(of: operation, in: record) != .applied
           else { continue }
           let before = try lastKnown(id, before: operation)
-          for (name, value) in operation.payload where WriteEvidence.derives(record[name], from: value)
-          {
+          for (name, value) in operation.payload
+          where WriteEvidence.derives(record[name], from: value) {
             record[name] = before[name]
           }
           try noteSight(of: record, for: operation)
