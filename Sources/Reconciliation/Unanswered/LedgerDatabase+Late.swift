@@ -41,6 +41,16 @@ extension LedgerDatabase {
     ).first
   }
 
+  /// The last write to each record that was written after another write was sent.
+  func laterWrites(than operation: OperationRow) throws -> [OperationRow] {
+    try operations(
+      """
+      id IN (SELECT max(l.id) FROM operation l
+        WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(operation.id)
+        GROUP BY l.result_id) ORDER BY id
+      """)
+  }
+
   /// The writes to a record, in the order in which they were planned.
   func writes(to recordID: String) throws -> [OperationRow] {
     try operations(
