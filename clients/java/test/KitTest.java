@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
@@ -294,17 +295,20 @@ final class KitTest {
     void of(byte[] bytes) throws Exception;
   }
 
-  private static void flip(byte[] bytes, Check check) throws Exception {
-    for (int place = 0; place < bytes.length; place++) {
+  private static void flip(byte[] bytes, Check check) {
+    int[] accepted = IntStream.range(0, bytes.length).parallel().filter(place -> {
       byte[] changed = bytes.clone();
       changed[place] ^= 1 << place % 8;
       try {
         check.of(changed);
       } catch (Refusal refusal) {
-        continue;
+        return false;
+      } catch (Exception error) {
+        throw new AssertionError("byte " + place, error);
       }
-      throw new AssertionError("byte " + place + " is not refused");
-    }
+      return true;
+    }).toArray();
+    if (accepted.length > 0) throw new AssertionError("byte " + accepted[0] + " is not refused");
   }
 
   // MARK: archives
