@@ -182,6 +182,31 @@ import Testing
     #expect(totals.json["bytes"]?.int == Int64(log.totals().bytes))
   }
 
+  @Test(arguments: [
+    ("Seen_By__c", "calculatedFormula", "$User.Username" as JSONValue),
+    ("Seen_By__c", "calculated", true), ("Seen_By__c", "type", "string"),
+    ("Seen_By__c", "updateable", false), ("Seen_By__c", "filterable", true),
+    ("Managed__c", "calculated", true), ("Managed__c", "calculatedFormula", .null),
+    ("Passport__c", "type", "encryptedstring"), ("Passport__c", "encrypted", true),
+    ("Passport__c", "maskType", "lastFour"), ("Passport__c", "mask", "X"),
+    ("Passport__c", "filterable", false), ("Passport__c", "updateable", true),
+    ("LastName", "calculated", false), ("LastName", "encrypted", false),
+  ])
+  func `describe tells formula and encrypted fields`(
+    _ name: String, _ member: String, _ value: JSONValue
+  ) async throws {
+    let setup = #"""
+      {"objects": {"Contact": {"fields": {
+        "Seen_By__c": {"type": "string", "formula": "$User.Username"},
+        "Managed__c": {"type": "date", "formula": "TODAY()", "hidesFormula": true},
+        "Passport__c": {"type": "encryptedstring", "maskType": "lastFour", "mask": "X"}}}}}
+      """#
+    try served.org.setUp(OrgSetup(parsing: Array(setup.utf8)))
+    let describe = try await served.send("GET", "/sobjects/Contact/describe")
+    let field = describe.json["fields"]?.array?.first { $0["name"]?.string == name }
+    #expect(field?[member] == value)
+  }
+
   @Test func `priming pages have a thousand records if the org says so`() async throws {
     let served = try ServedOrg { $0.primingPageSize = 1000 }
     try served.fill("Account", 1200)
