@@ -174,6 +174,25 @@ import Testing
     #expect(try Self.files(scene) == ["store.sqlite"])
   }
 
+  @Test func `a store whose pages could not be written is not created`() throws {
+    let scene = try SyncScene()
+    Self.shorten(scene)
+    let unfinished = scene.store + ".partial"
+    scene.world.server.faults.add(
+      .kind(.queryMore), nth: 2,
+      .pause(afterBytes: 0) {
+        // No store of attache has pages without reserved bytes.
+        guard let file = try? FileDescriptorHandle.updating(unfinished) else { return }
+        try? [UInt8(0)].withUnsafeBytes { try file.write($0, at: 20) }
+      })
+    let failed = try scene.prime("accounts")
+    #expect(failed.status != 0)
+    #expect(try Self.files(scene) == [])
+    scene.world.server.faults.removeAll()
+    #expect(try scene.prime("accounts").status == 0)
+    #expect(try scene.elements("accounts").count == 5)
+  }
+
   @Test func `what a removed store or a killed run left is not read`() throws {
     let scene = try SyncScene()
     for suffix in ["-journal", "-wal", ".partial", ".partial-journal"] {
