@@ -79,7 +79,7 @@ struct RenewalReport: BenchReport {
           + "\(ReconcileReport.decimal(Double(arm.peakKiB) / 1024)) |")
     }
     let floor = Measurement.median(floors)
-    let part = Double(floor.processor) / Double(max(1, median(nil).processor))
+    let ofFirst = Double(floor.processor) / Double(max(1, median(nil).processor))
     let multiples = [1000, 100, 10].map { share in
       "one in \(share) \(ReconcileReport.decimal(timesFloor(share, \.wall))) and "
         + ReconcileReport.decimal(timesFloor(share, \.processor))
@@ -87,7 +87,7 @@ struct RenewalReport: BenchReport {
     lines += [
       "",
       "Copying the stores and the issued records, and hashing the stores, takes \(floor.wall) ms and "
-        + "\(floor.processor) ms of processor, \(Self.percent(part)) of the first prime, on a file "
+        + "\(floor.processor) ms of processor, \(Self.percent(ofFirst)) of the first prime, on a file "
         + "system that shares \(sharesBlocks ? "" : "no ")blocks.",
       "",
       "As a multiple of it, elapsed and processor time: \(multiples.joined(separator: ", ")).",

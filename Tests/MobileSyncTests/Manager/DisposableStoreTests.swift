@@ -34,18 +34,21 @@ private struct TwiceTarget: CustomSyncDownTarget {
   private let org: SyncedOrg
 
   init() throws {
-    org = try SyncedOrg()
+    let org = try SyncedOrg()
+    self.org = org
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Account", limit: 5000), BriefcaseRule("Contact", limit: 5000)],
       users: ["admin@example.com"])
     let parents = try org.org.transaction {
       try (0..<9).map { number in
-        try org.make(
+        let word = number.isMultiple(of: 2) ? "Harbour" : "Åse \"Sø\""
+        return try org.make(
           "Account",
           [
-            "Name": .string("Acme \(number) \(number.isMultiple(of: 2) ? "Harbour" : "Åse \"Sø\"")"),
+            "Name": .string("Acme \(number) \(word)"),
             "Description": number == 4 ? .null : .string("a\r\n\tb e\u{301} \(number)"),
-            "AnnualRevenue": .number("\(number * 7).25"), "NumberOfEmployees": JSONValue(9 - number),
+            "AnnualRevenue": .number("\(number * 7).25"),
+            "NumberOfEmployees": JSONValue(9 - number),
           ])
       }
     }
@@ -89,7 +92,8 @@ private struct TwiceTarget: CustomSyncDownTarget {
           Self.down(
             "layout", .layout(LayoutTarget(sobjectType: "Account", layoutType: .full)),
             into: "answers"),
-          Self.down("metadata", .metadata(MetadataTarget(sobjectType: "Contact")), into: "answers"),
+          Self.down(
+            "metadata", .metadata(MetadataTarget(sobjectType: "Contact")), into: "answers"),
         ]
       },
       Case(name: "briefcase of two soups") {
@@ -102,7 +106,8 @@ private struct TwiceTarget: CustomSyncDownTarget {
           .soql("some", Self.query + " WHERE NumberOfEmployees > 5", into: "accounts"),
           .soql("all", Self.query, into: "accounts"),
           .up("up", soup: "accounts", fields: ["Name"]),
-          Self.down("family", .parentChildren(.accounts(filter: "Name LIKE 'Acme%'")), into: "accounts"),
+          Self.down(
+            "family", .parentChildren(.accounts(filter: "Name LIKE 'Acme%'")), into: "accounts"),
         ]
       },
       Case(name: "nothing to fetch") {
