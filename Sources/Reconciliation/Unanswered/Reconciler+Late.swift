@@ -35,7 +35,7 @@ extension Reconciler {
   /// A newer write that a request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var (late, children): ([DoubtfulWrite], [DoubtfulWrite]) = ([], [])
-    for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
+    for operation in try state.lateOperations(since: state.watchStart(run)) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       var write = DoubtfulWrite(
         operation: operation, edit: found.edit, snapshotID: found.snapshotID)
