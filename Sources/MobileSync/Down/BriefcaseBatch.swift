@@ -89,7 +89,7 @@ extension [BriefcaseGroup] {
       read: { batch, part, _ in
         Session.isArray(part.body) ? [BriefcaseAnswer(batch: batch, bytes: part.body)] : nil
       },
-      alone: { [self] batch in
+      alone: { [self] batch throws(OrgError) in
         let answers = try await retrieve(batch, in: session)
         width.note(bytes: answers.reduce(0) { $0 + $1.bytes.count })
         return answers

@@ -68,7 +68,7 @@ final class RecordsByIDPages: SyncDownPages {
   }
 
   func next() async throws(SyncError) -> SyncPage? {
-    guard let window = windows.first(where: \.hasMore) else { return nil }
+    guard let window = windows.first(where: { $0.hasMore }) else { return nil }
     try context.checkStop()
     let answer = try await window.take()
     let records = try answer.read()

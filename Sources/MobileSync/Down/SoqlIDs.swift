@@ -16,7 +16,12 @@ package struct SoqlIDs {
   /// Returns the IDs of all matching records with their dates; nil if LIMIT or OFFSET cuts the
   /// list.
   func all() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
-    let found = try await listRanges() ?? list(query.listing)
+    let found: (ids: RecordIDSet, dates: RecordDates)
+    if let ranged = try await listRanges() {
+      found = ranged
+    } else {
+      found = try await list(query.listing)
+    }
     guard query.isBounded else { return found }
     guard !query.hasOffset, let limit = query.limit, found.ids.count < limit else { return nil }
     return found

@@ -42,7 +42,7 @@ extension WideWindow where Work == [String], Answer == QueryAnswer {
   ) {
     let way = Way(
       request: { values, name in session.queryRequest([soql(values)], referenceId: name) },
-      read: { values, part, askedAt in
+      read: { values, part, askedAt throws(OrgError) in
         guard let page = GivenPage(part, askedAt: askedAt) else { return nil }
         if page.isLast {
           return QueryAnswer(pages: [page.bytes], totalSize: page.totalSize, asked: values.count)
@@ -55,7 +55,7 @@ extension WideWindow where Work == [String], Answer == QueryAnswer {
           return nil
         }
       },
-      alone: { values in
+      alone: { values throws(OrgError) in
         var answer = QueryAnswer(pages: [], totalSize: 0, asked: values.count)
         for part in values.parts(of: slice) {
           let next = try await session.answer(about: part, soql)

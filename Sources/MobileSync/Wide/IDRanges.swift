@@ -36,7 +36,7 @@ package struct IDRanges: Sendable, Hashable {
   ///
   /// Returns nil if the records fit on one page.
   package init?(sample: [String], records: Int) {
-    let counts = sample.reduce(into: [:]) { $0[String($1.prefix(3)), default: 0] += 1 }
+    let counts = sample.reduce(into: [String: Int]()) { $0[String($1.prefix(3)), default: 0] += 1 }
     // An ID of another object is that of a parent.
     guard let prefix = counts.max(by: { ($0.value, $1.key) < ($1.value, $0.key) })?.key else {
       return nil

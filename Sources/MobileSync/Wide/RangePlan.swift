@@ -24,7 +24,7 @@ package struct RangePlan {
   /// is allowed.
   package mutating func next(_ most: Int) -> [Range<Int>] {
     var found: [Range<Int>] = []
-    let span = max(1, Int(min(Double(ranges.intervals), Double(IDRanges.expected) / max(density, 1))))
+    let span = max(1, min(ranges.intervals, Int(Double(IDRanges.expected) / max(density, 1))))
     while found.count < max(1, most), planned < ranges.intervals {
       let end = most < 2 ? ranges.intervals : min(planned + span, ranges.intervals)
       found.append(planned..<end)
