@@ -8,7 +8,7 @@ import Testing
     CompositeRequest(method: "GET", url: "/services/data/v66.0/query?q=\($0)", referenceId: $0)
   }
 
-  private func org(_ status: Int = 200, _ body: String) throws -> ScriptedOrg {
+  private func org(_ body: String, status: Int = 200) throws -> ScriptedOrg {
     try ScriptedOrg { request in
       request.path == "/services/data/v66.0/composite" ? .json(status, body) : nil
     }
@@ -53,7 +53,8 @@ import Testing
   func `a failed call is not repeated, except where there were too many requests`(
     _ status: Int, _ sent: Int
   ) async throws {
-    let scripted = try org(status, #"[{"errorCode":"UNKNOWN_EXCEPTION","message":"no"}]"#)
+    let scripted = try org(
+      #"[{"errorCode":"UNKNOWN_EXCEPTION","message":"no"}]"#, status: status)
     let session = try await scripted.session()
     await #expect(throws: OrgError.self) { try await session.parts(Self.requests) }
     #expect(scripted.log.count == sent)

@@ -98,7 +98,7 @@ extension [BriefcaseGroup] {
     return WideWindow(session, width, way, clock: clock) { most in
       let next = rest.prefix(most)
       rest = rest.dropFirst(next.count)
-      return Array(next)
+      return [BriefcaseBatch](next)
     }
   }
 

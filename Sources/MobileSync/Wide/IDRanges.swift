@@ -71,6 +71,8 @@ package struct IDRanges: Sendable, Hashable {
 /// A sample of the IDs in the pages of a query.
 struct IDSample {
   private static let name = Array("\"Id\":\"".utf8)
+  /// The rarest byte of the name.
+  private static let letter = Int32(UInt8(ascii: "I"))
   private static let length = 15
   /// The number of IDs looked for in a page.
   private static let perPage = 500
@@ -85,13 +87,17 @@ struct IDSample {
     let step = page.count / Self.perPage + 1
     page.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      var position = 0
+      var position = 1
       while position < bytes.count,
-        let found = memmem(
-          base + position, bytes.count - position, Self.name, Self.name.count)
+        let found = memchr(base + position, Self.letter, bytes.count - position)
       {
-        let start = base.distance(to: UnsafeRawPointer(found)) + Self.name.count
+        let letter = base.distance(to: UnsafeRawPointer(found))
+        let start = letter - 1 + Self.name.count
         guard start + Self.length <= bytes.count else { return }
+        guard bytes[letter - 1..<start].elementsEqual(Self.name) else {
+          position = letter + 1
+          continue
+        }
         ids.append(String(decoding: bytes[start..<start + Self.length], as: UTF8.self))
         position = max(start + Self.length, position + step)
       }

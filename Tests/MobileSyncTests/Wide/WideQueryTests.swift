@@ -26,14 +26,18 @@ import Testing
     #expect(wide.ranges(WideScene.sync)?.records == Self.count)
     let snapshot = scene.soql(WideCalls(stored: wide.stored))
     let requests = try await scene.requests {
-      #expect(try await snapshot.prime().soups.map(\.fetched) == [Self.count])
+      let outcome = try await snapshot.prime()
+      #expect(outcome.soups.map(\.fetched) == [Self.count])
     }
     #expect(requests == [.composite: 1])
     #expect(try snapshot.rows() == direct.rows())
     #expect(snapshot.cursors == direct.cursors)
     #expect(snapshot.wide?.ranges(WideScene.sync)?.records == Self.count)
     // The next run requests only changes, as without ranges.
-    let quiet = try await scene.requests { #expect(try await !snapshot.prime().changed) }
+    let quiet = try await scene.requests {
+      let outcome = try await snapshot.prime()
+      #expect(!outcome.changed)
+    }
     #expect(quiet == [.query: 1])
   }
 
@@ -109,7 +113,8 @@ import Testing
     scene.org.server.faults.add(.kind(.queryMore), .expireCursors)
     let snapshot = scene.soql(wide)
     let requests = try await scene.requests {
-      #expect(try await snapshot.prime().soups.map(\.total) == [Self.count])
+      let outcome = try await snapshot.prime()
+      #expect(outcome.soups.map(\.total) == [Self.count])
     }
     #expect(requests[.composite] == 1)
     #expect(requests[.query] == 1)
