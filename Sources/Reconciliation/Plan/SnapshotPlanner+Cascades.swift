@@ -100,34 +100,52 @@ extension SnapshotPlanner {
 
   /// Resolves the edits of records that were deleted with a record of the same device, if they were
   /// left before it was known that the deletion was applied.
-  nonisolated(nonsending) func settleTaken(
+  nonisolated(nonsending) func settleDeleted(
     _ candidates: inout [Candidate], _ plan: inout SnapshotPlan
   ) async throws {
-    var gone: Set<Int64> = []
+    var rest: [Candidate] = []
     for candidate in candidates {
       let edit = candidate.edit
-      guard let masters = cascades.masters[edit.id],
-        edit.decision.map({ $0.decision == .retry }) ?? true,
-        try await isTaken(candidate, with: masters)
-      else { continue }
-      plan.settled.append((edit, PlannedSend.gone(edit)))
-      gone.insert(edit.id)
+      if edit.decision.map({ $0.decision == .retry }) ?? true,
+        try await isDeletedWithMaster(candidate)
+      {
+        plan.settled.append((edit, PlannedSend.gone(edit)))
+      } else {
+        rest.append(candidate)
+      }
     }
-    if !gone.isEmpty { candidates.removeAll { gone.contains($0.edit.id) } }
+    candidates = rest
   }
 
-  /// Whether one of some deletions was applied, and the record is deleted; for one that has not been
-  /// created, whether the deleted record still is.
-  private nonisolated(nonsending) func isTaken(
-    _ candidate: Candidate, with deletions: [Int64]
+  /// Whether a record is deleted, and its device has deleted its parent in the same return or, by an
+  /// edit that was applied, a record above it; for a record that has not been created, whether the
+  /// deleted one still is.
+  private nonisolated(nonsending) func isDeletedWithMaster(
+    _ candidate: Candidate
   ) async throws -> Bool {
-    for id in deletions where try state.isApplied(deletion: id) {
-      if candidate.operation != .create { return candidate.server == .deleted }
+    let edit = candidate.edit
+    guard candidate.operation == .create || candidate.server == .deleted else { return false }
+    if case .child(let targets)? = rules[candidate.sync].place, targets.isMasterDetail,
+      let parent = candidate.element[targets.key]?.string?.recordID18,
+      try state.hasDeleted(parent, in: edit.returnID), try await areDetails(targets),
+      try await isGone(candidate, with: parent, targets.family.parent.sobjectType)
+    {
+      return true
+    }
+    for id in cascades.masters[edit.id] ?? [] where try state.isApplied(deletion: id) {
+      if candidate.operation != .create { return true }
       guard let deletion = try state.openEdit(id: id)?.edit, let record = deletion.recordID,
         let sobject = deletion.sobject, APIName.isValid(sobject)
       else { continue }
-      if try await records.prove(sobject, absent: [record])[record] == .deleted { return true }
+      if try await isGone(candidate, with: record, sobject) { return true }
     }
     return false
+  }
+
+  private nonisolated(nonsending) func isGone(
+    _ candidate: Candidate, with master: String, _ sobject: String
+  ) async throws -> Bool {
+    if candidate.operation != .create { return true }
+    return try await records.prove(sobject, absent: [master])[master] == .deleted
   }
 }

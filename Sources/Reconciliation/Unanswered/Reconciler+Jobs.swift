@@ -25,10 +25,11 @@ extension Reconciler {
       try state.connection.transaction {
         for operation in known.map(\.operation) {
           guard let id = operation.recordID, var record = found[id],
-            !Self.holds(record, operation)
+            Self.evidence(of: operation, in: record) != .applied
           else { continue }
           let before = try lastKnown(id, before: operation)
-          for (name, value) in operation.payload where ArrivedWrite.mayBe(record[name], of: value) {
+          for (name, value) in operation.payload
+          where WriteEvidence.derives(record[name], from: value) {
             record[name] = before[name]
           }
           try noteSight(of: record, for: operation)
@@ -62,7 +63,7 @@ extension Reconciler {
     var overwritten = JSONObject()
     for (name, value) in operation.payload {
       guard let last = known[name], let first = seen[name], !FieldValue.isSame(first, last),
-        !ArrivedWrite.mayBe(last, of: value)
+        !WriteEvidence.derives(last, from: value)
       else { continue }
       overwritten[name] = last
     }

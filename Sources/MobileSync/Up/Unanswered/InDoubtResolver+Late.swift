@@ -28,9 +28,7 @@ extension InDoubtResolver {
       ).filter { record in
         let id = UnacknowledgedCreates.id(of: record) ?? ""
         return try !given.contains(id) && !isTaken(id)
-          && !rivals.contains {
-            UnacknowledgedCreates.agreement(of: $0.fields, with: record) == .whole
-          }
+          && !rivals.contains { WriteEvidence.isWhole($0.fields, in: record) }
       }
       if found.isEmpty { continue }
       let fates = UnacknowledgedCreates.match(lost, found, asksPerson: false)
@@ -60,7 +58,7 @@ extension InDoubtResolver {
   ) -> UnacknowledgedCreates.Made? {
     found.filter {
       $0["IsDeleted"]?.bool != true && UnacknowledgedCreates.isInTime(of: create, $0)
-        && (ArrivedWrite.holds($0, create.fields) || mayBe($0, create.fields, describe))
+        && (WriteEvidence.holds($0, create.fields) || mayBe($0, create.fields, describe))
     }.compactMap { UnacknowledgedCreates.Made($0, sent: create.fields) }
       .filter { !given.contains($0.id) }
       .min {

@@ -8,16 +8,6 @@ import System
 /// or deleted it since, and an org's automation does so at once. Every record that the sender
 /// created at that time and that nothing else accounts for may therefore be the result.
 package enum UnacknowledgedCreates {
-  /// How far a record agrees with what was sent.
-  package enum Agreement: Sendable, Hashable {
-    /// In every field that could be compared.
-    case whole
-    /// In most fields.
-    case partial
-    /// In few fields or none.
-    case none
-  }
-
   /// The record that a lost create has made, in its current state.
   package struct Made: Sendable, Hashable {
     /// The record's 18-character ID.
@@ -102,17 +92,6 @@ package enum UnacknowledgedCreates {
   ///
   /// A proxy delays a request by hours at most. A record from that time must agree in full.
   package static let lateMilliseconds: Int64 = 24 * 60 * 60 * 1000
-
-  /// Compares what was sent with a record.
-  ///
-  /// Fields that the record lacks are ignored, and an org may have trimmed a value.
-  package static func agreement(of payload: JSONObject, with record: JSONObject) -> Agreement {
-    let compared = payload.filter { record[$0.name] != nil }
-    guard !compared.isEmpty else { return payload.isEmpty ? .whole : .partial }
-    let same = compared.count { FieldValue.isSame($0.value, record[$0.name]) }
-    if same == compared.count { return .whole }
-    return same * 2 > compared.count ? .partial : .none
-  }
 
   /// Assigns records that nothing else accounts for to creates; returns an outcome for each create.
   ///
@@ -224,7 +203,7 @@ package enum UnacknowledgedCreates {
     of create: PendingWrite, _ records: [JSONObject], because words: String
   ) -> Fate {
     let ids = records.filter { record in
-      isInTime(of: create, record) && agreement(of: create.fields, with: record) == .whole
+      isInTime(of: create, record) && WriteEvidence.isWhole(create.fields, in: record)
         && create.fields.contains { !FieldValue.isSame($0.value, nil) && record[$0.name] != nil }
     }.compactMap(id(of:)).sorted()
     if ids.isEmpty { return .notMade }

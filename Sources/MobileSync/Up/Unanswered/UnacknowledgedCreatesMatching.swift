@@ -104,7 +104,7 @@ struct UnacknowledgedCreatesMatching {
 
   /// Whether the candidate has what was sent; false if nothing was sent.
   private func isWhole(_ candidate: Candidate, _ group: Group) -> Bool {
-    UnacknowledgedCreates.agreement(of: group.fields, with: candidate.record) == .whole
+    WriteEvidence.isWhole(group.fields, in: candidate.record)
       && group.fields.contains { candidate.record[$0.name] != nil }
   }
 
