@@ -154,7 +154,7 @@ package final class Reconciler {
 
   /// Whether there is nothing to send and nothing to read back.
   private func isIdle() throws -> Bool {
-    try !state.hasOpenEdits(run: run.id, only: options.only)
+    try state.snapshotsWithOpenEdits(run: run.id, only: options.only).isEmpty
       && state.unfinishedOperations().isEmpty
       && state.unreadOperations(since: run.now - Self.watchMilliseconds).isEmpty
       && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty

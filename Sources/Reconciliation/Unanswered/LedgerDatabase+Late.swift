@@ -17,16 +17,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The last write to a record after another write was sent.
-  func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
-    try operations(
-      """
-      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
-        ORDER BY id DESC LIMIT 1
-      """
-    ).first
-  }
-
   /// The writes to a record, in the order in which they were planned.
   func writes(to recordID: String) throws -> [OperationRow] {
     try operations(
