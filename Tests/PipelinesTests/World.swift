@@ -98,10 +98,10 @@ final class World: Sendable {
     _ pipeline: Pipeline, _ options: RunOptions, files: String
   ) async throws -> RunSummary {
     let isAway = self.isAway.withLock { $0 }
-    var used = options
-    if isAway { used.retryPause = .none }
     func run() async throws -> RunSummary {
-      try await PipelineRun.execute(
+      var used = options
+      if isAway { used.retryPause = .none }
+      return try await PipelineRun.execute(
         pipeline, root: root, variables: variables, options: used,
         report: { [told] event in told.withLock { $0.append(event) } })
     }

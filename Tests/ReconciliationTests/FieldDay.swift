@@ -35,13 +35,9 @@ final class FieldDay {
   private var entries: Int64 = 0
   static let store = StoreKey(scope: .user, storeName: "default")
   init(integrationProfile: String = "Integration") throws {
-    org = try LocalOrg.Org(
-      directory: directory.file("org"), options: .init(clockStart: 1_770_000_000_000))
-    ada = try org.addUser(
-      "ada@example.com", firstName: "Ada", lastName: "Abel", profile: "Field Technician")
-    ben = try org.addUser(
-      "ben@example.com", firstName: "Ben", lastName: "Bloch", profile: "Field Technician")
-    try org.addUser("attache@example.com", lastName: "Attache", profile: integrationProfile)
+    org = try FieldDay.openOrg(integrationProfile, in: directory.file("org"))
+    ada = try #require(org.user(named: "ada@example.com"))
+    ben = try #require(org.user(named: "ben@example.com"))
     admin = try #require(org.user(named: "admin@example.com"))
     server = try OrgServer(org: org)
     state = try LedgerDatabase(path: directory.file("state.sqlite"))
@@ -52,6 +48,22 @@ final class FieldDay {
       Self.rule("accounts", ["Name", "Phone", "Industry", "Description", "ParentId"]),
       Self.rule("contacts", ["LastName", "Email", "AccountId", "Department"]),
     ]
+  }
+
+  /// A copy of the org with its users, which is made once per process for each profile of the
+  /// integration user.
+  private static func openOrg(_ profile: String, in directory: String) throws -> LocalOrg.Org {
+    let options = LocalOrg.Org.Options(clockStart: 1_770_000_000_000)
+    try DirectoryTemplate.copy("field day, \(profile)", to: directory) { template in
+      let org = try LocalOrg.Org(directory: template, options: options)
+      for (first, last) in [("Ada", "Abel"), ("Ben", "Bloch")] {
+        try org.addUser(
+          first.lowercased() + "@example.com", firstName: first, lastName: last,
+          profile: "Field Technician")
+      }
+      try org.addUser("attache@example.com", lastName: "Attache", profile: profile)
+    }
+    return try LocalOrg.Org(directory: directory, options: options)
   }
 
   /// A scenario with a single rule.

@@ -84,11 +84,18 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
     let work = supply(width.next)
     guard !work.isEmpty else { return nil }
     return Call { [session, width, way, clock] in
-      do throws(OrgError) {
-        return .success(try await Self.answers(to: work, session, width, way, clock))
-      } catch {
-        return .failure(error)
-      }
+      await Self.result(of: work, session, width, way, clock)
+    }
+  }
+
+  private static func result(
+    of work: [Work], _ session: Session, _ width: CallWidth, _ way: Way,
+    _ clock: @Sendable () -> UInt64
+  ) async -> Result<[Answer], OrgError> {
+    do throws(OrgError) {
+      return .success(try await answers(to: work, session, width, way, clock))
+    } catch {
+      return .failure(error)
     }
   }
 

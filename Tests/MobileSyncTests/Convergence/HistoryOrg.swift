@@ -19,7 +19,11 @@ final class HistoryOrg {
   private var made = 0
   init(_ setup: HistorySetup) throws {
     self.setup = setup
-    org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
+    let start = LocalOrg.Org.Options(clockStart: Self.start)
+    try DirectoryTemplate.copy("convergence", to: directory.file("org")) { template in
+      _ = try LocalOrg.Org(directory: template, options: start)
+    }
+    org = try LocalOrg.Org(directory: directory.file("org"), options: start)
     admin = try #require(org.user(named: "admin@example.com"))
     var options = OrgServer.Options()
     options.writesLog = false

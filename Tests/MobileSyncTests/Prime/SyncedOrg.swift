@@ -17,10 +17,14 @@ struct SyncedOrg {
   let server: OrgServer
   let admin: OrgUser
   init(_ adjust: (inout OrgServer.Options) -> Void = { _ in }) throws {
-    org = try LocalOrg.Org(directory: directory.file("org"), options: .init(clockStart: Self.start))
-    for name in ["ada", "ben"] {
-      try org.addUser("\(name)@example.com", lastName: name, profile: "Field Technician")
+    let start = LocalOrg.Org.Options(clockStart: Self.start)
+    try DirectoryTemplate.copy("synced org", to: directory.file("org")) { template in
+      let org = try LocalOrg.Org(directory: template, options: start)
+      for name in ["ada", "ben"] {
+        try org.addUser("\(name)@example.com", lastName: name, profile: "Field Technician")
+      }
     }
+    org = try LocalOrg.Org(directory: directory.file("org"), options: start)
     admin = try #require(org.user(named: "admin@example.com"))
     var options = OrgServer.Options()
     options.writesLog = false
