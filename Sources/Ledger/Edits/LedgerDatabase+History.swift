@@ -61,7 +61,7 @@ extension LedgerDatabase {
 
   /// Whether a later state of its record may supersede an edit `e`.
   static let isReplaceable: SQL = """
-    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isToBeUndone)
+    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isDecidedFirst)
     """
 
   /// Whether a return has a row in a state from before a given time.
@@ -110,7 +110,7 @@ extension LedgerDatabase {
     // statistics here.
     let rows = try connection.all(
       """
-      SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
+      SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isDecidedFirst)),
         \(Self.isUnderWay) OR (\(Self.hasArrivedLate) AND NOT \(Self.isReportedBySuccessor)),
         e.pruned
       FROM edit e WHERE e.id IN (
