@@ -29,7 +29,7 @@ struct JavaKit: PhoneKit {
     }
 
     func ask(_ words: [JSONValue]) throws -> JSONValue {
-      try turn.withLock { _ in
+      try turn.withLock { _ throws -> JSONValue in
         let line = Data((JSONValue.array(words).text + "\n").utf8)
         try input.fileHandleForWriting.write(contentsOf: line)
         while !pending.contains(0x0A) {
