@@ -96,24 +96,16 @@ struct DeltaSQLCipherTests {
       try Files.copy(one, to: device)
     }
     if form == .edited { try edit(device, file, scene) }
-    let changes = file.soups.flatMap { StoreDelta.statements($0) } + StoreDelta.sequences
-    let kills =
-      isKilledEverywhere ? Array(0...changes.count) : [scene.random.below(changes.count + 1)]
-    let mark = try #require(StoreDelta.mark(file.soups))
-    let rekey = form == .plain || form == .sealed ? nil : Self.deviceKey
+    let isKeyed = form != .plain && form != .sealed
+    var job = DeltaJob(
+      device: device, key: form.isSealed ? Self.passphrase : nil,
+      rekey: isKeyed ? Self.deviceKey : nil, delta: form.isSealed ? delta + ".sealed" : delta,
+      deltaKey: form.isSealed ? Self.passphrase : nil, soups: file.soups)
+    let changes = DeltaJob.changes(file.soups).count
+    job.kills = isKilledEverywhere ? Array(0...changes) : [scene.random.below(changes + 1)]
     return Job(
-      form: form, device: device, expected: other,
-      value: [
-        "device": .string(device), "key": form.isSealed ? .string(Self.passphrase) : .null,
-        "rekey": rekey.map { .string($0) } ?? .null,
-        "export": .bool(form == .exported || form == .edited),
-        "delta": .string(form.isSealed ? delta + ".sealed" : delta),
-        "deltaKey": form.isSealed ? .string(Self.passphrase) : .null,
-        "checks": .array(StoreDelta.conditions(file.soups).map { .string($0.query) }),
-        "changes": .array(changes.map { .string($0) }),
-        "results": .array(StoreDelta.results(file.soups).map { .string($0.query) }),
-        "mark": .string(mark), "kills": .array(kills.map { JSONValue(Int64($0)) }),
-      ], text: "seed \(seed), \(form), generation \(old.generation) to \(new.generation)")
+      form: form, device: device, expected: other, value: try job.value(),
+      text: "seed \(seed), \(form), generation \(old.generation) to \(new.generation)")
   }
 
   /// Edits records that differ in the later generation, and creates one.

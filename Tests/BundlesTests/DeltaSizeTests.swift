@@ -61,7 +61,7 @@ import Testing
   private func secondsOnADevice(
     _ issued: String, _ delta: String, _ file: StoreDelta.File, key: SQLCipherKey?
   ) throws -> Double {
-    let mark = try #require(StoreDelta.mark(file.soups))
+    let passphrase = key == nil ? nil : Self.passphrase
     let jobs = try (0..<3).map { number -> JSONValue in
       let device = directory.file("device-\(number)")
       if let key {
@@ -69,16 +69,10 @@ import Testing
       } else {
         try Files.copy(issued, to: device)
       }
-      let changes = file.soups.flatMap { StoreDelta.statements($0) } + StoreDelta.sequences
-      return [
-        "device": .string(device), "key": key == nil ? .null : .string(Self.passphrase),
-        "rekey": key == nil ? "device" : .null, "export": .bool(key == nil),
-        "delta": .string(delta), "deltaKey": key == nil ? .null : .string(Self.passphrase),
-        "checks": .array(StoreDelta.conditions(file.soups).map { .string($0.query) }),
-        "changes": .array(changes.map { .string($0) }),
-        "results": .array(StoreDelta.results(file.soups).map { .string($0.query) }),
-        "mark": .string(mark), "kills": [],
-      ]
+      return try DeltaJob(
+        device: device, key: passphrase, rekey: "device", delta: delta, deltaKey: passphrase,
+        soups: file.soups
+      ).value()
     }
     let answers = try ForeignSQLCipher.apply(jobs)
     #expect(answers.count == jobs.count && answers.allSatisfy { $0.fault == nil })
