@@ -134,7 +134,7 @@ extension SnapshotPlanner {
     {
       return true
     }
-    for id in cascades.masters[edit.id] ?? [] where try state.isApplied(deletion: id) {
+    for id in cascades.masters[edit.id] ?? [] where try state.verdict(of: id) == .deleted {
       if candidate.operation != .create { return true }
       guard let deletion = try state.openEdit(id: id)?.edit, let record = deletion.recordID,
         let sobject = deletion.sobject, APIName.isValid(sobject)

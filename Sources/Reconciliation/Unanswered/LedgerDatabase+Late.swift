@@ -31,16 +31,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The last write to a record after another write was sent.
-  func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
-    try operations(
-      """
-      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
-        ORDER BY id DESC LIMIT 1
-      """
-    ).first
-  }
-
   /// The last write to each record that was written after another write was sent.
   func laterWrites(than operation: OperationRow) throws -> [OperationRow] {
     try operations(

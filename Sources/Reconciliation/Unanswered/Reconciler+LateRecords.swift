@@ -49,7 +49,7 @@ extension Reconciler {
   private func enterDeleted(
     _ write: DoubtfulWrite, _ id: String, by time: Int64, _ below: [OperationRow]
   ) throws {
-    let newer = try state.laterWrite(than: write.operation, recordID: id)
+    let newer = try state.writes(to: id).last { $0.id > write.operation.id }
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
       try state.finish(write.operation, .done(recordID: id))
