@@ -140,6 +140,13 @@ let package = Package(
       "CSV", "Crypto", "System"),
     program("attache-program", "attache"),
     // tests
+    // The kit of iOS apps, which phones in tests use; clients/swift/Package.swift is the package of an app.
+    .systemLibrary(name: "CAttacheZlib", path: "clients/swift/Sources/CAttacheZlib"),
+    .systemLibrary(name: "CAttacheSQLite", path: "clients/swift/Sources/CAttacheSQLite"),
+    .systemLibrary(name: "CAttacheCrypto", path: "clients/swift/Sources/CAttacheCrypto"),
+    .target(
+      name: "AttacheKit", dependencies: ["CAttacheZlib", "CAttacheSQLite", "CAttacheCrypto"],
+      path: "clients/swift/Sources/AttacheKit", swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(
       name: "TestSupport", dependencies: ["JSON", "System"], path: "Tests/TestSupport",
       swiftSettings: judges),
@@ -175,8 +182,8 @@ let package = Package(
       "System"),
     tests("Rehearsal", "Rehearsal", "Pipelines", "Reports", "System"),
     tests(
-      "Histories", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "Snapshots", "SmartStore",
-      "SQLite",
+      "Histories", "AttacheKit", "Pipelines", "LocalOrg", "Reconciliation", "Bundles", "Snapshots",
+      "SmartStore", "SQLite",
       "JSON", "Crypto", "System"),
     tests(
       "Documentation", "attache", "LocalOrg", "SmartStore", "Reconciliation", "JSON", "Arguments",

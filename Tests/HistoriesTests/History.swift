@@ -17,6 +17,8 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var cuts = false
   /// Whether each run prunes as much as possible, with the lowest values of `keep`.
   var prunes = false
+  /// Whether the phones' apps are built on the kits of `clients/`.
+  var kits = false
   var phones: [PhoneSetup]
 
   enum DeviceConflicts: String, Sendable, Hashable, CaseIterable {
@@ -57,7 +59,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
       + (carries ? ", open edits are returned" : "") + (cuts ? ", accounts cut by a LIMIT" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) concurrent requests")
-      + (prunes ? ", old data is pruned" : "")
+      + (prunes ? ", old data is pruned" : "") + (kits ? ", phones with kits" : "")
       + phones.enumerated().map {
         "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
           + ($1.marksInstall ? "" : ", without install")

@@ -1,3 +1,4 @@
+import Crypto
 import Pipelines
 import System
 
@@ -5,6 +6,8 @@ enum HistoryPipeline {
   static let name = "history"
   /// Fewer accounts than any user sees.
   static let cut = 3
+  /// The key that signs the bundles of phones with kits.
+  static let signing = Result { try SigningKey.generate(.p256) }
 
   static func make(_ setup: HistorySetup, in directory: String, url: String) throws
     -> (pipeline: Pipeline, variables: [String: String])
@@ -14,6 +17,9 @@ enum HistoryPipeline {
       "ATTACHE_JWT_KEY": try HistoryOrg.key.get().pem,
     ]
     try Files.makeDirectory(directory)
+    if setup.kits {
+      try DurableFile.write(signing.get().pem(), to: directory + "/sign.key")
+    }
     for (name, text) in [
       ("history.json", pipeline(setup)), ("userstore.json", schema),
       ("usersyncs.json", syncs(setup)),
@@ -32,6 +38,9 @@ enum HistoryPipeline {
       setup.visitKey == .correlation
       ? #","correlationField":{"Site_Visit__c":"External_Id__c"}"# : ""
     let across = setup.across == .manual ? "" : #","deviceConflicts":"\#(setup.across.rawValue)""#
+    let signed =
+      setup.kits
+      ? #","sign":{"key":{"file":"sign.key"}},"deltas":{"atMost":"100%"}"# : ""
     return """
       {"format":1,"name":"\(name)",
        "org":{"url":{"env":"ATTACHE_ORG_URL"},"concurrency":\(setup.concurrency),"login":{"method":"jwt",
@@ -41,7 +50,7 @@ enum HistoryPipeline {
        "stores":[{"schema":"userstore.json","syncs":"usersyncs.json"}],
        "platforms":["ios","android"],
        "prime":{"ghosts":{"everyRuns":1}},
-       "pack":{"format":"zip"},
+       "pack":{"format":"zip"\(signed)},
        "inbox":{"settleSeconds":0},
        "reconcile":{"unansweredWaitSeconds":\(setup.quietSeconds),"conditionalUpdates":\(setup.strict)
          \(correlation)\(across),"returnOpenEdits":\(setup.carries)},

@@ -10,6 +10,10 @@ import System
 final class Phone {
   struct State {
     var path = ""
+    /// The directory of an app that is built on a kit, and its user.
+    var root = ""
+    var org = ""
+    var user = ""
     var node = 0
     var installation = 0
     var stampID = ""
@@ -28,6 +32,12 @@ final class Phone {
     var returned: [RowID: PhoneRow]?
     /// The rows issued as open with the bundle, as they were issued.
     var came: [RowID: PhoneRow] = [:]
+
+    /// Names the copy of the app's directory as its place.
+    mutating func move(to place: String) {
+      path = place + path.dropFirst(root.count)
+      root = place
+    }
   }
 
   struct Sent: Sendable, Hashable {
@@ -38,7 +48,11 @@ final class Phone {
   let number: Int
   let setup: HistorySetup.PhoneSetup
   let platform: Platform
-  private(set) var state = State()
+  var state = State()
+  /// The kit that the app is built on; nil if it follows the rules by itself.
+  var kit: (any PhoneKit)?
+  /// The number of returns through the kit.
+  var returns = 0
   private(set) var backups: [State] = []
   private let directory: String
   private var files = 0
@@ -85,17 +99,8 @@ final class Phone {
     let place = nextPath()
     _ = try BundleReader.extract(bundle, to: place)
     guard let store = manifest.stores.first(where: { $0.scope == .user }) else { return nil }
-    state = State(
-      path: place + "/" + store.path, node: node, installation: installation,
-      generation: Int(manifest.generation), issued: manifest.created)
-    for soup in Soup.all {
-      for element in try elements(soup.name) where element["__local__"] == true {
-        let row = try read(element, soup)
-        state.came[row.id] = row
-      }
-    }
-    state.rows = state.came
-    state.known = Set(state.came.keys)
+    try begin(
+      manifest, path: place + "/" + store.path, node: node, installation: installation, read: read)
     try withStamp(now: now) { stamp in
       state.stampID = stamp["stampId"]?.string ?? ""
       guard setup.marksInstall else { return }
@@ -106,10 +111,28 @@ final class Phone {
     return gone
   }
 
+  /// Records the new store in the book, and its dirty elements.
+  func begin(
+    _ manifest: Manifest, path: String, node: Int, installation: Int,
+    read: (_ element: JSONObject, _ soup: Soup) throws -> PhoneRow
+  ) throws {
+    state = State(
+      path: path, node: node, installation: installation,
+      generation: Int(manifest.generation), issued: manifest.created)
+    for soup in Soup.all {
+      for element in try elements(soup.name) where element["__local__"] == true {
+        let row = try read(element, soup)
+        state.came[row.id] = row
+      }
+    }
+    state.rows = state.came
+    state.known = Set(state.came.keys)
+  }
+
   /// A bundle has what its run sent before it was made, which is later than the run's start.
   func knowBundle(of time: Int64?) { state.issued = max(state.issued, time ?? 0) }
 
-  private func nextPath() -> String {
+  func nextPath() -> String {
     files += 1
     return "\(directory)/phone-\(number)-\(files)"
   }
@@ -119,8 +142,14 @@ final class Phone {
   func backUp() throws {
     guard isInstalled else { return }
     var copy = state
-    copy.path = nextPath() + ".backup"
-    try Files.copy(state.path, to: copy.path)
+    let place = nextPath() + ".backup"
+    if kit != nil {
+      try copyApp(to: place)
+      copy.move(to: place)
+    } else {
+      copy.path = place
+      try Files.copy(state.path, to: copy.path)
+    }
     backups.append(copy)
   }
 
@@ -129,17 +158,24 @@ final class Phone {
     guard !backups.isEmpty else { return false }
     let backup = backups[pick % backups.count]
     let path = nextPath() + ".restored"
-    try Files.copy(backup.path, to: path)
-    state = backup
-    state.path = path
+    if kit != nil {
+      state = backup
+      try copyApp(to: path)
+      state.move(to: path)
+      try openKit(on: path)
+    } else {
+      try Files.copy(backup.path, to: path)
+      state = backup
+      state.path = path
+    }
     state.node = node(backup.node)
     return true
   }
 
   // MARK: rows
 
-  func elements(_ soup: String) throws -> [JSONObject] {
-    let store = try Store(opening: state.path, readOnly: true)
+  func elements(_ soup: String, in path: String? = nil) throws -> [JSONObject] {
+    let store = try Store(opening: path ?? state.path, readOnly: true)
     var objects: [JSONObject] = []
     try store.forEachElement(in: soup) { element in
       if let object = try element.value().object { objects.append(object) }
@@ -231,6 +267,7 @@ final class Phone {
 
   /// Increments `handback` if the app counts, and copies the store.
   func returnStore(to path: String, now: Int64) throws {
+    if kit != nil { return try returnApp(to: path, now: now) }
     if setup.marksInstall {
       state.handback += 1
       let number = state.handback

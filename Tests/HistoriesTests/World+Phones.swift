@@ -11,10 +11,11 @@ extension World {
     else { return false }
     let place = data.generation(generation, of: user.id)
     let prefix = phone.platform.rawValue + ".bundle."
-    guard let name = try Files.list(place).filter({ $0.hasPrefix(prefix) }).sorted().last else {
-      return false
-    }
+    let names = try Files.list(place)
+    guard let name = names.filter({ $0.hasPrefix(prefix) && !$0.hasSuffix(".sig") }).sorted().last
+    else { return false }
     let node = book.newState(after: nil)
+    if setup.kits { return try sync(phone, place, name, generation, node) }
     let isRestored = book.restored.contains(phone.state.installation)
     let gone = try phone.install(
       place + "/" + name, node: node, installation: node, now: deviceNow(), read: carried)
@@ -26,10 +27,31 @@ extension World {
     return true
   }
 
+  /// A phone whose app is built on a kit does what the kit decides.
+  private func sync(
+    _ phone: Phone, _ place: String, _ name: String, _ generation: Int, _ node: Int
+  ) throws -> Bool {
+    // A run that was killed may have left a bundle without its signature.
+    guard Files.exists("\(place)/\(name).sig") else { return false }
+    let delta =
+      "\(place)/\(phone.platform.rawValue).delta.\(phone.state.generation)-\(generation).zip"
+    let isRestored = book.restored.contains(phone.state.installation)
+    let (outcome, gone) = try phone.sync(
+      place + "/" + name, delta: Files.exists(delta) ? delta : nil, node: node, installation: node,
+      now: deviceNow(), read: carried)
+    tally.add(outcome, to: "decisions")
+    if outcome == .returnFirst { return try returnStore(phone) }
+    guard outcome.isInstalled else { return false }
+    phone.knowBundle(of: bundleTimes[place + "/" + name])
+    try book.installedOver(gone, phone, isRestored: isRestored, in: self)
+    return true
+  }
+
   func returnStore(_ phone: Phone, altering soup: Soup? = nil) throws -> Bool {
-    guard phone.isInstalled else { return false }
-    let file =
-      "h\(book.returned.count)-\(phone.number)" + (phone.setup.isAndroid ? ".db" : ".sqlite")
+    // A kit does not return a store in the middle of a change of its indexes.
+    guard phone.isInstalled, soup == nil || !setup.kits else { return false }
+    let ending = setup.kits ? ".zip" : phone.setup.isAndroid ? ".db" : ".sqlite"
+    let file = "h\(book.returned.count)-\(phone.number)" + ending
     try Files.makeDirectory(data.inbox(pipeline.inbox.path))
     let path = data.inbox(pipeline.inbox.path) + "/" + file
     try phone.returnStore(to: path, now: deviceNow())

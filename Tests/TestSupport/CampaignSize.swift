@@ -7,6 +7,7 @@ import System
 package enum CampaignSize: String, Sendable, CaseIterable {
   case histories = "ATTACHE_HISTORIES"
   case pruned = "ATTACHE_HISTORIES_PRUNED"
+  case kits = "ATTACHE_HISTORIES_KITS"
   case golden = "ATTACHE_HISTORIES_GOLDEN"
   case convergence = "ATTACHE_CONVERGENCE"
   case killPoints = "ATTACHE_KILL_POINTS"
@@ -51,6 +52,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       switch self {
       case .histories: (60, 150, 5000)
       case .pruned: (6, 12, 100)
+      case .kits: (15, 300, 3000)
       case .golden: (10, 30, 300)
       case .convergence: (120, 300, 5000)
       case .killPoints: (6, 12, 60)

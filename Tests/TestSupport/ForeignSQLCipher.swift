@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import System
 
 /// SQLCipher itself, from Python's package `sqlcipher3-binary`, as a third-party test tool for
@@ -34,6 +35,25 @@ public enum ForeignSQLCipher {
     return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
+  /// Applies deltas by the statements of each job (Tests/Python/sqlcipher_deltas.py); returns what
+  /// differs from what is expected, or nil, and the time from ATTACH to COMMIT.
+  package static func apply(_ jobs: [JSONValue]) throws -> [(fault: String?, seconds: Double)] {
+    let input = jobs.map { $0.text + "\n" }.joined()
+    let result = try ChildProcess.run(
+      python ?? "python3", [deltas], environment: ProcessEnvironment.variables(),
+      input: Array(input.utf8), deadlineSeconds: 600)
+    guard result.status == 0 else {
+      throw ForeignFailure(text: String(decoding: result.error, as: UTF8.self))
+    }
+    return try result.output.split(separator: 0x0A).map { line in
+      let answer = try JSONValue(parsing: Array(line))
+      guard case .number(let seconds)? = answer["seconds"] else {
+        throw ForeignFailure(text: answer.text)
+      }
+      return (answer["fault"]?.string, Double(seconds) ?? 0)
+    }
+  }
+
   /// An error from SQLCipher.
   public struct ForeignFailure: Error {
     /// The last lines of its output.
@@ -42,6 +62,7 @@ public enum ForeignSQLCipher {
 
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
+  private static let deltas = root.appendingPathComponent("Tests/Python/sqlcipher_deltas.py").path
   private static let script = root.appendingPathComponent("Tests/Python/sqlcipher.py").path
 
   /// The interpreter that has the package; nil if it is not installed.

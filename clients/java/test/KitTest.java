@@ -473,7 +473,7 @@ final class KitTest {
     byte[] bytes =
         new java.math.BigInteger(
                 "4154545345414c31202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f"
-                    + "1f4936a0e044871c07508abd6bec8539372148ccc1908bf352675db32a029225e98a8a1b3f6c47",
+                    + "5d5f22bebeb1392586db3370a5dedd9b31ba4d0780148dc392a505b685d33fd1716369af58f5e6",
                 16)
             .toByteArray();
     test("a sealed archive of another implementation", () ->
