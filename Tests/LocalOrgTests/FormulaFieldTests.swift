@@ -109,6 +109,26 @@ import Testing
     #expect(try value("SystemModstamp", as: sample.ada) == stamp)
   }
 
+  @Test func `a formula reads the user's custom permissions and settings`() throws {
+    let setup = #"""
+      {"objects": {"Contact": {"fields": {
+         "May__c": {"type": "boolean", "formula": "$Permission.Inspector"},
+         "Region__c": {"type": "string", "formula": "$Setup.Fleet__c.Region__c"}}}},
+       "permissionSets": [{"name": "Inspectors", "users": ["ada@example.com"],
+         "customPermissions": ["Inspector"]}],
+       "customSettings": {"Fleet__c": {"Region__c": {"default": "west",
+         "profiles": {"Field Technician": "north"}, "users": {"Ben@example.com": "south"}}}}}
+      """#
+    try sample.org.setUp(OrgSetup(parsing: Array(setup.utf8)))
+    for (user, may, region) in [
+      (sample.ada, "true", "north"), (sample.ben, "false", "south"),
+      (sample.admin, "false", "west"),
+    ] {
+      #expect(try value("May__c", as: user) == may)
+      #expect(try value("Region__c", as: user) == region)
+    }
+  }
+
   @Test func `a formula cannot be written, and permissions hide it`() throws {
     let change = sample.org.update(
       "Contact", id: contact, ["Seen_By__c": "x"], as: sample.ada)

@@ -201,7 +201,7 @@ import Testing
     ("Name = ", "unexpected end", 8, "write a value"),
     ("1 ? 2", "unknown character: ?", 3, "remove it"),
     ("(1 = 1", "unexpected end", 7, "write ) here"),
-    ("$Org.Name = 'x'", "has no $Org", 1, "$User or $Profile"),
+    ("$Org.Name = 'x'", "has no $Org", 1, "$User, $Profile, $Permission or $Setup"),
     ("1 = 1 2", "unexpected 2", 7, "write a value"),
     (String(repeating: "(", count: 90) + "1", "nested too deeply", 65, "at most 64"),
   ])

@@ -29,6 +29,10 @@ struct FormulaEvaluation {
       return .bool(false)
     case "IF": return try value(arguments[try value(arguments[0]).isTrue ? 1 : 2])
     case "CASE": return try chosen(arguments)
+    case "$PERMISSION":
+      return .bool(store.setup.holds(try value(arguments[0]).text, user))
+    case "$SETUP":
+      return store.setup.settings.value(try value(arguments[0]).text, user)
     case "ISNEW": return .bool(before == nil)
     case "ISCHANGED":
       // A new record has no earlier value.

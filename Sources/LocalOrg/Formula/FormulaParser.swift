@@ -83,8 +83,19 @@ struct FormulaParser {
     case "TRUE": return .constant(.bool(true))
     case "FALSE": return .constant(.bool(false))
     case "NULL": return .constant(.null)
-    default: return .field(try field(name, at: place))
+    default:
+      if let value = Self.setupValue(name) { return value }
+      return .field(try field(name, at: place))
     }
+  }
+
+  /// `$Permission.Name` and `$Setup.Setting__c.Field__c`, which the user's setup has.
+  private static func setupValue(_ name: String) -> Formula? {
+    let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+    guard parts.count == 2, ["$PERMISSION", "$SETUP"].contains(parts[0].uppercased()) else {
+      return nil
+    }
+    return .call(parts[0].uppercased(), [.constant(.text(parts[1]))])
   }
 
   private mutating func call(_ given: String, at place: Int) throws(FormulaError) -> Formula {
@@ -135,7 +146,9 @@ struct FormulaParser {
         let schema = catalog.object(found.1)
       else {
         throw FormulaError(
-          message: "the local org has no \(first)", fix: "write $User or $Profile", place: place)
+          message: "the local org has no \(first)",
+          fix: "write $User, $Profile, $Permission or $Setup",
+          place: place)
       }
       (source, current) = (found.0, schema)
       parts.removeFirst()

@@ -6,13 +6,14 @@ struct AccessReader {
   let reader: ConfigurationReader
 
   func grant(_ node: JSONNode, _ what: String) -> AccessGrant? {
-    let known = ["name", "users", "viewEncryptedData", "objects"]
+    let known = ["name", "users", "viewEncryptedData", "customPermissions", "objects"]
     guard let object = reader.object(node, known: known, what: what),
       let name = object.requiredText("name")
     else { return nil }
     var grant = AccessGrant(name: name)
     grant.users = (object.strings("users") ?? []).map { $0.lowercased() }
     grant.viewsEncryptedData = object.bool("viewEncryptedData", default: false)
+    grant.customPermissions = object.strings("customPermissions") ?? []
     guard let objects = object["objects"] else { return grant }
     guard let members = objects.members else {
       reader.wrongType(objects, "an object", "name objects: {\"Account\": { … }}")

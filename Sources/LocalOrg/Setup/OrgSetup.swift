@@ -10,6 +10,8 @@ package struct OrgSetup: Sendable {
   var permissionSets: [AccessGrant] = []
   /// The rules for the records of objects, by object name.
   var objects: [String: ObjectRules] = [:]
+  /// The custom settings.
+  var settings = CustomSettings()
   /// The file, as it was read.
   let text: [UInt8]
 
@@ -24,7 +26,7 @@ package struct OrgSetup: Sendable {
     let reader = ConfigurationReader(file: name)
     guard let root = reader.parse(text),
       let object = reader.object(
-        root, known: ["$schema", "objects", "profiles", "permissionSets"],
+        root, known: ["$schema", "objects", "profiles", "permissionSets", "customSettings"],
         what: "the setup of an org")
     else { throw Problems(reader.sorted) }
     objects = Self.rules(object["objects"], reader)
@@ -33,6 +35,7 @@ package struct OrgSetup: Sendable {
     permissionSets = (object.elements("permissionSets") ?? []).compactMap {
       access.grant($0, "a permission set")
     }
+    settings = CustomSettings(object["customSettings"], reader)
     try reader.finish()
   }
 
@@ -73,9 +76,19 @@ package struct OrgSetup: Sendable {
 
   /// Whether encrypted fields are shown to a user without their masks.
   func showsEncryptedData(to user: OrgUser) -> Bool {
+    grants(of: user).contains(where: \.viewsEncryptedData)
+  }
+
+  /// Whether a user has a custom permission.
+  func holds(_ permission: String, _ user: OrgUser) -> Bool {
+    grants(of: user).contains { $0.customPermissions.contains(permission) }
+  }
+
+  /// The user's profile, if the setup has it, and permission sets.
+  private func grants(of user: OrgUser) -> [AccessGrant] {
     let name = user.username.lowercased()
-    return profiles.last { $0.name == user.profileName }?.viewsEncryptedData == true
-      || permissionSets.contains { $0.viewsEncryptedData && $0.users.contains(name) }
+    let profile = profiles.last { $0.name == user.profileName }
+    return [profile].compactMap(\.self) + permissionSets.filter { $0.users.contains(name) }
   }
 
   /// The rights of a user; nil if they are unrestricted.

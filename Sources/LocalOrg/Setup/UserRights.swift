@@ -54,6 +54,8 @@ struct AccessGrant: Sendable {
   var users: [String] = []
   /// Whether its users see encrypted fields without their masks.
   var viewsEncryptedData = false
+  /// The custom permissions of its users.
+  var customPermissions: [String] = []
   /// By object name.
   var objects: [String: OfObject] = [:]
 }
