@@ -24,6 +24,9 @@ package struct OrgCall: Sendable {
   package var isRead: Bool
   /// The expected content of a successful response; nil for any.
   package var expected: Content? = .json
+  /// The maximum number of repeats, if the caller has another way to get the same; nil for as many
+  /// as the policy allows.
+  var mostRetries: Int?
   /// Whether a rejection by the org is returned instead of thrown.
   var returnsRefusals = false
   /// Secrets in the request, other than the token, that must not appear in messages: an assertion,

@@ -52,6 +52,7 @@ package final class OrgConnection: Sendable {
   private func repeated(
     _ call: OrgCall, base: String, token: SessionToken?, identity: String
   ) async throws(OrgError) -> HTTPResponse {
+    let policy = policy.allowing(retries: call.mostRetries)
     var attempt = 0
     var hasRefreshed = false
     while true {
@@ -185,7 +186,8 @@ package final class OrgConnection: Sendable {
     events(
       .retrying(
         request: call.name, reason: exchange.reason, attempt: attempt,
-        of: policy.mostRetries(of: exchange.outcome(of: call)), milliseconds: milliseconds,
+        of: policy.allowing(retries: call.mostRetries).mostRetries(of: exchange.outcome(of: call)),
+        milliseconds: milliseconds,
         identity: identity))
     try await rest(milliseconds: milliseconds, call.name)
   }

@@ -28,6 +28,8 @@ package enum RequestLimits {
   ///
   /// It stays far below the org's limit of 100,000 characters.
   package static let idsOfFamily = 2000
+  /// Characters of a query with a long list; an org accepts 100,000.
+  package static let statement = 90_000
   /// Records in a query of `UserRecordAccess` (Object Reference).
   package static let recordAccess = 200
   /// Results of a search.

@@ -64,6 +64,24 @@ package struct RetryPolicy: Sendable {
     self.freeRepeats = freeRepeats
     self.requestsPerRepeat = requestsPerRepeat
   }
+
+  /// The maximum number of repeats of a request that the org rejected because there were too many at
+  /// the moment; nil for that of any request.
+  private var retriesOfRejected: Int?
+
+  /// The policy with at most this number of repeats of a request that failed; nil changes nothing.
+  ///
+  /// A request that was rejected because there were too many is repeated as before.
+  func allowing(retries most: Int?) -> RetryPolicy {
+    guard let most else { return self }
+    var policy = self
+    policy.retriesOfRejected = retries
+    policy.retries = min(retries, most)
+    policy.retriesOfQueries = min(retriesOfQueries, most)
+    policy.retriesOfPages = min(retriesOfPages, most)
+    return policy
+  }
+
   /// The number of times a query is restarted after its cursor was dropped.
   ///
   /// An org closes the oldest of a user's ten open cursors.
@@ -105,6 +123,9 @@ package struct RetryPolicy: Sendable {
     case .page: retriesOfPages
     case .answer(_, ErrorCodes.queryTimeout, _), .foreign(_, ErrorCodes.queryTimeout, _):
       retriesOfQueries
+    case .answer(429, _, _), .foreign(429, _, _), .answer(403, ErrorCodes.concurrency, _),
+      .foreign(403, ErrorCodes.concurrency, _):
+      retriesOfRejected ?? retries
     case .answer, .foreign, .failure: retries
     }
   }
@@ -192,7 +213,8 @@ package struct RetryPolicy: Sendable {
     case (403, ErrorCodes.requestLimit): return .fail(.limit, isAmbiguous: false)
     case (403, ErrorCodes.concurrency):
       // Too many requests at the moment. Rejected before processing, as in the case after the next.
-      return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
+      return pause(attempt, retryAfter, most: retriesOfRejected)
+        ?? .fail(.limit, isAmbiguous: false)
     case (403, _): return .fail(.permission, isAmbiguous: false)
     case (_, let code?) where ErrorCodes.cursor.contains(code):
       return .fail(.locatorExpired, isAmbiguous: false)
@@ -202,7 +224,8 @@ package struct RetryPolicy: Sendable {
     case (404, _): return .fail(.notFound, isAmbiguous: false)
     case (429, _):
       // Rejected before processing: nothing was executed, so a write may be repeated too.
-      return pause(attempt, retryAfter) ?? .fail(.limit, isAmbiguous: false)
+      return pause(attempt, retryAfter, most: retriesOfRejected)
+        ?? .fail(.limit, isAmbiguous: false)
     case _ where Self.isFailure(status):
       guard isRead else { return .fail(.unreachable, isAmbiguous: true) }
       return pause(attempt, retryAfter) ?? .fail(.unreachable, isAmbiguous: false)
@@ -229,8 +252,10 @@ package struct RetryPolicy: Sendable {
   }
 
   /// The pause before the next repeat; nil if no further one is allowed.
-  private func pause(_ attempt: Int, _ retryAfterSeconds: Int?) -> Decision? {
-    guard attempt < retries else { return nil }
+  private func pause(
+    _ attempt: Int, _ retryAfterSeconds: Int?, most: Int? = nil
+  ) -> Decision? {
+    guard attempt < most ?? retries else { return nil }
     if let seconds = retryAfterSeconds, seconds >= 0 {
       return .retryAfter(milliseconds: min(seconds, longestRetryAfterSeconds) * 1000)
     }

@@ -37,6 +37,12 @@ extension LedgerDatabase {
     try meta("primed \(snapshotID)").flatMap { Int64($0) }
   }
 
+  /// What the last prime learned about calls with several parts; nil before the first.
+  package var wideCalls: String? { get throws { try meta("wide calls") } }
+
+  /// Stores what a prime has learned about calls with several parts.
+  package func noteWideCalls(_ text: String) throws { try setMeta("wide calls", text) }
+
   /// The records of a snapshot's edits that have been resolved since it was last primed, including
   /// by the run that primes it, by soup.
   ///

@@ -4,7 +4,7 @@ import Salesforce
 ///
 /// Uses separate tasks instead of a task group: in an optimized build of Swift 6.3.1, a group
 /// passed on as `inout` reports that it has no tasks.
-final class AnswerWindow<Answer: Sendable> {
+final class AnswerWindow<Answer: Sendable>: AnswerSource {
   private typealias Request = Task<Result<Answer, OrgError>, Never>
 
   /// The number of requests that are in flight or unread.

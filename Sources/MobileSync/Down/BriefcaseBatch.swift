@@ -68,13 +68,49 @@ extension [BriefcaseGroup] {
     _ batches: [BriefcaseBatch], in session: Session
   ) -> AnswerWindow<[BriefcaseAnswer]> {
     AnswerWindow(count: batches.count) { [self] index throws(OrgError) in
-      let group = self[batches[index].group]
-      return try await session.retrieveParts(
-        group.sobjectType, ids: batches[index].ids, fields: group.fields
-      ).map { part in
-        BriefcaseAnswer(
-          batch: BriefcaseBatch(group: batches[index].group, ids: part.ids), bytes: part.bytes)
-      }
+      try await retrieve(batches[index], in: session)
+    }
+  }
+
+  /// Fetches the same responses with several batches in one call.
+  ///
+  /// Each part of a call is the same request as without one, so its records have the same bytes, and
+  /// null for those that cannot be read.
+  func wideRetrieves(
+    _ batches: [BriefcaseBatch], in session: Session, _ width: CallWidth,
+    clock: @escaping @Sendable () -> UInt64
+  ) -> WideWindow<BriefcaseBatch, [BriefcaseAnswer]> {
+    let way = WideWindow<BriefcaseBatch, [BriefcaseAnswer]>.Way(
+      request: { [self] batch, name in
+        let group = self[batch.group]
+        return session.retrieveRequest(
+          group.sobjectType, ids: batch.ids, fields: group.fields, referenceId: name)
+      },
+      read: { batch, part, _ in
+        Session.isArray(part.body) ? [BriefcaseAnswer(batch: batch, bytes: part.body)] : nil
+      },
+      alone: { [self] batch throws(OrgError) in
+        let answers = try await retrieve(batch, in: session)
+        width.note(bytes: answers.reduce(0) { $0 + $1.bytes.count })
+        return answers
+      })
+    var rest = batches[...]
+    return WideWindow(session, width, way, clock: clock) { most in
+      let next = rest.prefix(most)
+      rest = rest.dropFirst(next.count)
+      return [BriefcaseBatch](next)
+    }
+  }
+
+  private func retrieve(
+    _ batch: BriefcaseBatch, in session: Session
+  ) async throws(OrgError) -> [BriefcaseAnswer] {
+    let group = self[batch.group]
+    return try await session.retrieveParts(
+      group.sobjectType, ids: batch.ids, fields: group.fields
+    ).map { part in
+      BriefcaseAnswer(
+        batch: BriefcaseBatch(group: batch.group, ids: part.ids), bytes: part.bytes)
     }
   }
 }

@@ -8,7 +8,7 @@ final class BriefcasePages: SyncDownPages {
   private let groups: [BriefcaseGroup]
   private let listing: BriefcaseListing
   private let slices: [[BriefcaseBatch]]
-  private let answers: AnswerWindow<[BriefcaseAnswer]>
+  private let answers: any AnswerSource<[BriefcaseAnswer]>
   private let context: SyncContext
   private var wantedStamps: [String: Int64] = [:]
   private var wantedCounts: [String: Int] = [:]
@@ -25,7 +25,13 @@ final class BriefcasePages: SyncDownPages {
     cursorLimit = listing.ruleErrors.isEmpty ? nil : since ?? -1
     totalSize = wanted.reduce(0) { $0 + $1.count }
     slices = BriefcaseBatch.slices(of: wanted.map { $0.map(\.id) }, size: size)
-    answers = groups.retrieves(slices.flatMap(\.self), in: session)
+    let batches = slices.flatMap(\.self)
+    // A smaller size keeps the responses small.
+    answers =
+      size >= RequestLimits.retrieve && slices.count > 1
+      ? groups.wideRetrieves(
+        batches, in: session, context.width(.records), clock: context.wide.clock)
+      : groups.retrieves(batches, in: session)
     for (group, entries) in zip(groups, wanted) {
       wantedCounts[group.soupName, default: 0] += entries.count
       for entry in entries { wantedStamps[entry.id] = entry.stamp }

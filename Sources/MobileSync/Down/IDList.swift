@@ -13,6 +13,8 @@ package struct IDList: Sendable {
   private var places: [Place] = []
 
   package var count: Int { places.count }
+  /// The length of the longest ID in bytes.
+  package var longest: Int { places.reduce(0) { max($0, $1.count) } }
 
   package init(_ ids: some Sequence<String> = []) {
     for var id in ids { id.withUTF8 { append(UnsafeRawBufferPointer($0)) } }

@@ -39,10 +39,12 @@ package struct IDQuery: Sendable {
 
   /// Sends the queries for all values, `slice` of them in each, and returns the responses in order.
   func window(
-    _ session: Session, values: IDList,
+    _ session: Session, values: IDList, _ context: SyncContext,
+    _ content: WideCalls.Content = .records,
     _ soql: @escaping @Sendable (_ values: [String]) -> String
-  ) -> AnswerWindow<QueryAnswer> {
-    session.answers(about: values, slice: slice, soql)
+  ) -> any AnswerSource<QueryAnswer> {
+    session.answers(
+      about: values, slice: slice, context.width(content), clock: context.wide.clock, soql)
   }
 
   /// Returns which of the values the org still has.
@@ -51,14 +53,14 @@ package struct IDQuery: Sendable {
   ) async throws(SyncError) -> RecordIDSet {
     var ids = RecordIDSet()
     guard values.count > 0 else { return ids }
-    try await window(try await context.session(), values: values) { [self] values in
+    try await window(try await context.session(), values: values, context, .ids) { [self] values in
       soql([idField], values: values)
     }.readIDs(idField, into: &ids, context)
     return ids
   }
 }
 
-extension AnswerWindow<QueryAnswer> {
+extension AnswerSource where Answer == QueryAnswer {
   /// Adds the IDs of all records in the responses.
   func readIDs(
     _ idField: String, into ids: inout RecordIDSet, _ context: SyncContext
@@ -80,7 +82,8 @@ extension SyncDestination {
   ) async throws(SyncError) -> RemoteIDs {
     var ids = RecordIDSet()
     try await context.session().answers(
-      about: asked, slice: RequestLimits.idsPerQuery, soql
+      about: asked, slice: RequestLimits.idsPerQuery, context.width(.ids),
+      clock: context.wide.clock, soql
     ).readIDs(idPath, into: &ids, context)
     return RemoteIDs(soupName: soupName, idPath: idPath, ids: ids, asked: asked.set)
   }
@@ -91,7 +94,8 @@ extension SyncDestination {
   ) async throws(SyncError) -> RemoteIDs {
     var (ids, dates) = (RecordIDSet(), RecordDates())
     let window = try await context.session().answers(
-      about: asked, slice: RequestLimits.idsPerQuery, soql)
+      about: asked, slice: RequestLimits.idsPerQuery, context.width(.ids),
+      clock: context.wide.clock, soql)
     while window.hasMore {
       try context.checkStop()
       let answer = try await window.take()

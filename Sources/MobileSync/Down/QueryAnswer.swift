@@ -8,6 +8,8 @@ package struct QueryAnswer: Sendable {
   let pages: [[UInt8]]
   /// The number of records that the org announced.
   let totalSize: Int
+  /// The number of values that were asked for, if it differs from the usual slice.
+  var asked: Int?
 
   /// The location of the records in a page.
   static let container = RecordScanner.Container.member("records")

@@ -40,6 +40,12 @@ package struct RecordDates: Sendable {
     }
   }
 
+  /// Adds the dates of another part of the list.
+  mutating func merge(_ other: RecordDates) {
+    dates.merge(other.dates) { $1 }
+    others.merge(other.others) { $1 }
+  }
+
   private mutating func insert(_ id: UnsafeRawBufferPointer, _ date: Int64) {
     if let key = RecordIDSet.key(id) {
       dates[key] = date

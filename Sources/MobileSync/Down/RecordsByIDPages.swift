@@ -27,7 +27,7 @@ final class RecordsByIDPages: SyncDownPages {
   private let slice: Int
   private let destination: SyncDestination
   private let context: SyncContext
-  private let windows: [AnswerWindow<QueryAnswer>]
+  private let windows: [any AnswerSource<QueryAnswer>]
   private var isFirst = true
 
   /// Fetches fields of records, plus their ID and modification date.
@@ -44,7 +44,7 @@ final class RecordsByIDPages: SyncDownPages {
     let date = destination.modificationPath
     let fields = IDQuery.fields(fields, adding: [destination.idPath, date])
     windows = requests.map { request in
-      query.window(session, values: request.values) { values in
+      query.window(session, values: request.values, context) { values in
         query.soql(fields, values: values, modifiedAfter: request.since, date)
       }
     }
@@ -61,15 +61,18 @@ final class RecordsByIDPages: SyncDownPages {
     slice = RequestLimits.idsPerQuery
     self.destination = destination
     self.context = context
-    windows = [session.answers(about: values, slice: slice, soql)]
+    windows = [
+      session.answers(
+        about: values, slice: slice, context.width(.records), clock: context.wide.clock, soql)
+    ]
   }
 
   func next() async throws(SyncError) -> SyncPage? {
-    guard let window = windows.first(where: \.hasMore) else { return nil }
+    guard let window = windows.first(where: { $0.hasMore }) else { return nil }
     try context.checkStop()
     let answer = try await window.take()
     let records = try answer.read()
-    if isFirst, total == .answers { totalSize += records - min(slice, totalSize) }
+    if isFirst, total == .answers { totalSize += records - min(answer.asked ?? slice, totalSize) }
     isFirst = false
     let parts = answer.pages.map {
       SyncPage.Part(destination, bytes: $0, container: QueryAnswer.container)

@@ -5,6 +5,8 @@ import Salesforce
 package struct SoqlIDs {
   let session: Session
   let query: SyncQuery
+  /// What is known about the sync's calls, if the list may be divided by ranges.
+  var context: SyncContext?
 
   /// The warning if the IDs cannot be determined.
   package static let boundedWarning =
@@ -14,7 +16,12 @@ package struct SoqlIDs {
   /// Returns the IDs of all matching records with their dates; nil if LIMIT or OFFSET cuts the
   /// list.
   func all() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
-    let found = try await list(query.listing)
+    let found: (ids: RecordIDSet, dates: RecordDates)
+    if let ranged = try await listRanges() {
+      found = ranged
+    } else {
+      found = try await list(query.listing)
+    }
     guard query.isBounded else { return found }
     guard !query.hasOffset, let limit = query.limit, found.ids.count < limit else { return nil }
     return found
@@ -36,22 +43,47 @@ package struct SoqlIDs {
   ///
   /// A list whose locator the org dropped is restarted.
   private func list(
-    _ text: String, all: Bool = false
+    _ text: String, all: Bool = false, given: GivenPage? = nil
   ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {
-    try await RetryPolicy.readingList(cause: \.cause) { () async throws(SyncError) in
-      try await readList(text, all)
+    var given = given
+    return try await RetryPolicy.readingList(cause: \.cause) { () async throws(SyncError) in
+      try await readList(text, all, given.take())
     }
   }
 
+  /// Returns the list by ranges of its IDs, several ranges in one call; nil if the ranges are not
+  /// known.
+  private func listRanges() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
+    guard let context, let sync = context.wideSync, let ranges = context.wide.ranges(sync),
+      context.width(.ids).next > 1
+    else { return nil }
+    let query = self.query
+    let window = RangeWindow(session, ranges, context.width(.ids), clock: context.wide.clock) {
+      query.within($0).listing
+    }
+    var (ids, dates) = (RecordIDSet(), RecordDates())
+    while let range = try await window.next() {
+      try context.checkStop()
+      let found = try await list(query.within(range.condition).listing, given: range.page)
+      ids.formUnion(found.ids)
+      dates.merge(found.dates)
+      window.note(range, records: found.ids.count)
+    }
+    return (ids, dates)
+  }
+
   private func readList(
-    _ text: String, _ all: Bool
+    _ text: String, _ all: Bool, _ given: GivenPage?
   ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates) {
-    let pages = session.query(text, all: all)
+    let pages = session.query(text, all: all, given: given)
     var (ids, dates) = (RecordIDSet(), RecordDates())
     var received = 0
     while let page = try await SyncError.inOrg({ try await pages.next() }) {
       received += try ids.insert(page, query.idField).records
       try dates.insert(page, query.idField, query.modificationField)
+      if given == nil, pages.totalSize.map({ $0 > IDRanges.expected }) == true {
+        context?.width(.ids).note(bytes: page.count)
+      }
       pages.recycle(page)
     }
     try await session.check(

@@ -45,13 +45,17 @@ final class SoqlPages: SyncDownPages {
   private var begun: Int64?
   /// The number announced for the first statement, and the statement's text.
   private var promised: (records: Int, count: String)?
+  /// Learns how the records can be requested by ranges; nil if that is not wanted.
+  private let lesson: RangeLesson?
 
   /// Creates the pages of a query: all its records, or those modified after `since`;
-  /// `asksDeletions` requests deletions if the org supports it.
+  /// `asksDeletions` requests deletions if the org supports it; the `given` first page of all
+  /// records is not requested.
   init(
     _ session: Session, _ query: SyncQuery, batchSize: Int, since: Int64?,
     into destination: SyncDestination,
-    asksDeletions: Bool = false, warn: @escaping (String) -> Void
+    asksDeletions: Bool = false, given: GivenPage? = nil, lesson: RangeLesson? = nil,
+    warn: @escaping (String) -> Void
   ) {
     self.session = session
     self.query = query
@@ -59,13 +63,14 @@ final class SoqlPages: SyncDownPages {
     self.since = since
     self.warn = warn
     self.destination = destination
+    self.lesson = lesson
     if asksDeletions, let since, let changes = query.changes(since: since) {
       tellsDeletions = true
       deletedIDs = RecordIDSet()
       statement = session.query(changes, all: true, batchSize: batchSize)
     } else {
       if asksDeletions, !query.knowsDeletion { deletedIDs = RecordIDSet() }
-      statement = session.query(query.fetch(since: since), batchSize: batchSize)
+      statement = session.query(query.fetch(since: since), batchSize: batchSize, given: given)
     }
   }
 
@@ -105,7 +110,10 @@ final class SoqlPages: SyncDownPages {
           continue
         }
         try await check()
-        guard let cap, received >= cap else { return nil }
+        guard let cap, received >= cap else {
+          lesson?.finish(records: before + received)
+          return nil
+        }
         self.cap = cap < Self.fewestOfPage ? cap * 2 : nil
         restart()
       } catch {
@@ -126,6 +134,7 @@ final class SoqlPages: SyncDownPages {
 
   private func page(_ bytes: [UInt8]) throws(SyncError) -> SyncPage {
     var living = bytes
+    if let lesson, totalSize > IDRanges.expected { lesson.add(bytes) }
     if tellsDeletions {
       let rows = DeletedRows(idField: query.idField, cutsMember: query.addsIsDeleted)
       let split = try rows.split(bytes)
@@ -209,7 +218,7 @@ final class SoqlPages: SyncDownPages {
   }
 
   private func noteFirstAnswer() throws(SyncError) {
-    begun = session.serverDate
+    begun = statement.askedAt ?? session.serverDate
     guard promised == nil, before == 0, cap == nil, let records = statement.totalSize
     else { return }
     promised = (records, try SyncQuery.count(of: text))

@@ -9,10 +9,12 @@ extension SoqlTarget: OneSoupTarget {
       try SoupReader(store: context.store, soup: context.soupName).count()
     }
     let (session, place) = (try await context.session(), destination(context.soupName))
+    if since == nil, let pages = rangedPages(query, session, context) { return pages }
     func byQuery(since: Int64?) -> SoqlPages {
       SoqlPages(
         session, query, batchSize: maxBatchSize, since: since, into: place,
-        asksDeletions: context.asksDeletions, warn: context.warn)
+        asksDeletions: context.asksDeletions,
+        lesson: since == nil ? lesson(query, context) : nil, warn: context.warn)
     }
     let pages = byQuery(since: mayMiss ? nil : since)
     guard since == nil else { return pages }
@@ -21,6 +23,39 @@ extension SoqlTarget: OneSoupTarget {
     guard pages.totalSize > context.settings.bulkAbove else { return pages }
     return try await BulkPages.make(
       session, query, into: place, byQuery: { byQuery(since: nil) }, warn: context.warn) ?? pages
+  }
+
+  /// All records by ranges of their IDs; nil if that is not possible, or not fewer requests, as far
+  /// as is known.
+  private func rangedPages(
+    _ query: SyncQuery, _ session: Session, _ context: SyncContext
+  ) -> RangedPages? {
+    guard isDivisible(query), let sync = context.wideSync, let ranges = context.wide.ranges(sync),
+      ranges.records <= context.settings.bulkAbove, context.width(.records).next > 1
+    else { return nil }
+    let (size, place, calls) = (maxBatchSize, destination(context.soupName), context.wide)
+    let window = RangeWindow(session, ranges, context.width(.records), clock: calls.clock) {
+      query.within($0).fetch()
+    }
+    return RangedPages(
+      window,
+      pages: { range in
+        SoqlPages(
+          session, query.within(range.condition), batchSize: size, since: nil, into: place,
+          given: range.page, warn: context.warn)
+      },
+      finished: { calls.learn(ranges.with(records: $0), of: sync) })
+  }
+
+  /// Learns the ranges; nil if nothing is kept for other runs.
+  private func lesson(_ query: SyncQuery, _ context: SyncContext) -> RangeLesson? {
+    guard isDivisible(query), let sync = context.wideSync else { return nil }
+    return RangeLesson(context.wide, sync: sync)
+  }
+
+  /// A smaller page size keeps the responses small, so nothing is combined.
+  private func isDivisible(_ query: SyncQuery) -> Bool {
+    maxBatchSize >= Self.defaultBatchSize && query.isDivisible
   }
 
   package func pages(
@@ -44,7 +79,9 @@ extension SoqlTarget: OneSoupTarget {
 
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
-    let found = try await SoqlIDs(session: try await context.session(), query: query).all()
+    var list = SoqlIDs(session: try await context.session(), query: query)
+    if isDivisible(query) { list.context = context }
+    let found = try await list.all()
     if found == nil { context.warn(SoqlIDs.boundedWarning) }
     return [
       RemoteIDs(

@@ -35,6 +35,10 @@ package final class SyncContext {
   package var leftTrees: [String: Set<String>] = [:]
   /// What to do if a briefcase rule fails.
   package var ruleErrorPolicy = RuleErrorPolicy.standard
+  /// What is known about calls with several parts.
+  package var wide = WideCalls()
+  /// The name under which the sync is known there; nil if nothing is kept for other runs.
+  package var wideSync: String?
   private let login: @Sendable () async throws(OrgError) -> Session
   private let save: (SyncState) throws(SyncError) -> Void
   private let shouldStop: () -> Bool
@@ -66,6 +70,9 @@ package final class SyncContext {
   func session() async throws(SyncError) -> Session {
     try await SyncError.inOrg { try await login() }
   }
+
+  /// The width of the sync's calls for one kind of response.
+  func width(_ content: WideCalls.Content) -> CallWidth { wide.width(wideSync ?? "", content) }
 
   /// Returns the org's time in milliseconds; nil before the first response.
   func serverDate() async throws(SyncError) -> Int64? {

@@ -41,10 +41,26 @@ extension SyncQuery {
   }
 }
 
+extension SyncQuery {
+  /// Whether the records can be requested by ranges of their IDs: the ranges together must return
+  /// the same records with the same members.
+  ///
+  /// LIMIT and OFFSET count all records, a subquery has pages of its own, and a long condition would
+  /// be repeated in every range.
+  package var isDivisible: Bool {
+    canResume && idField == "Id" && isOfConditionsAlone && !soql.hasSubqueries(in: [.select])
+      && soql.text.utf8.count <= Self.longestDivisible
+  }
+
+  private static let longestDivisible = 20_000
+}
+
 extension SOQLText {
   /// Whether the query contains a nested SELECT.
-  fileprivate var hasSubqueries: Bool {
-    Clause.allCases.contains { clause in
+  fileprivate var hasSubqueries: Bool { hasSubqueries(in: Clause.allCases) }
+
+  fileprivate func hasSubqueries(in clauses: [Clause]) -> Bool {
+    clauses.contains { clause in
       SOQLTokens.words(in: self[clause] ?? "").contains { $0.lowercased() == "select" }
     }
   }

@@ -21,7 +21,7 @@ package struct SyncQuery: Sendable, Hashable {
   package let stored: String
   let idField: String
   let modificationField: String
-  let soql: SOQLText
+  private(set) var soql: SOQLText
 
   /// Parses a target's query and adds what a sync needs.
   ///
@@ -65,6 +65,14 @@ package struct SyncQuery: Sendable, Hashable {
 
   /// Whether paging can resume after a given record.
   package var canResume: Bool { !isBounded }
+
+  /// Returns the query with a further condition; nil adds none.
+  func within(_ condition: String?) -> SyncQuery {
+    guard let condition else { return self }
+    var query = self
+    query.soql.addCondition(condition)
+    return query
+  }
 
   /// The order by modification date and ID, so that records with equal dates have a stable order.
   var order: String {

@@ -42,6 +42,8 @@ struct PrimeJob: Sendable {
   /// The largest share of a soup that may be deleted, if it differs from the pipeline's for this
   /// run.
   let maxDeletes: Percentage?
+  /// What all snapshots of the run know about calls with several parts.
+  let wide: WideCalls
   /// The check of the syncs against the org; nil if the org could not be asked.
   let preflight: Preflight?
   let report: @Sendable (RunEvent) -> Void
@@ -246,6 +248,7 @@ struct PrimeJob: Sendable {
     input.bulkAbove = pipeline.prime.bulkAbove
     input.onRuleErrors = pipeline.prime.onRuleErrors
     input.variables = variables(session)
+    input.wide = wide
     input.finish = stampWriter(number)
     return input
   }

@@ -13,12 +13,14 @@ struct PrimeStage {
   func perform() async throws {
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
+    let wide = WideCalls(stored: try run.ledger.wideCalls)
     var jobs: [PrimeJob] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
-      jobs.append(try job(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
+      let global = SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)
+      jobs.append(try job(for: global, wide))
     }
     if !run.pipeline.stores(of: .user).isEmpty {
-      jobs += try inTurn(users).map { try job(for: $0) }
+      jobs += try inTurn(users).map { try job(for: $0, wide) }
     }
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
@@ -55,11 +57,12 @@ struct PrimeStage {
         startMore()
       }
     }
+    if let known = wide.stored { try run.ledger.noteWideCalls(known) }
     run.summary.snapshots.sort { $0.id < $1.id }
     PreflightStage(run: run).tell()
     // Every user was tried, so earlier findings about skipped users are outdated.
     if run.options.users.isEmpty {
-      for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
+      for kind in Self.primeFindings { try run.ledger.settleFindings(kind, by: run.row.id) }
     }
   }
 
@@ -137,7 +140,7 @@ struct PrimeStage {
   /// A count of runs since the last full listing that exceeds every configured interval.
   private static let longOverdue: Int64 = 1_000_000
 
-  private func job(for user: SnapshotUser) throws -> PrimeJob {
+  private func job(for user: SnapshotUser, _ wide: WideCalls) throws -> PrimeJob {
     let row = try run.ledger.snapshotRow(id: user.id)
     return PrimeJob(
       user: user, pipeline: run.pipeline, data: run.data, run: run.row.id,
@@ -155,7 +158,8 @@ struct PrimeStage {
           (generation, $0)
         }
       },
-      maxDeletes: run.options.maxDeletes, preflight: run.preflight, report: run.report)
+      maxDeletes: run.options.maxDeletes, wide: wide, preflight: run.preflight,
+      report: run.report)
   }
 
   /// The number of the last run that used another org, such as a sandbox before its refresh.

@@ -13,16 +13,20 @@ package struct CompositeRequest: Sendable {
   package var body: [UInt8]?
   /// Conditions such as `If-Unmodified-Since`.
   package var headers: [(name: String, value: String)]
+  /// Whether the request changes nothing.
+  package var isRead: Bool
 
+  /// Creates a request; it is a read if its method is GET, unless specified otherwise.
   package init(
     method: String, url: String, referenceId: String, body: [UInt8]? = nil,
-    headers: [(name: String, value: String)] = []
+    headers: [(name: String, value: String)] = [], isRead: Bool? = nil
   ) {
     self.method = method
     self.url = url
     self.referenceId = referenceId
     self.body = body
     self.headers = headers
+    self.isRead = isRead ?? (method == "GET")
   }
 
   /// Creates a write of one row, conditional on the row not having been modified after a moment, if
@@ -102,7 +106,7 @@ extension Session {
     _ requests: [CompositeRequest], allOrNone: Bool = false, kind: RequestKind = .composite
   ) throws(OrgError) -> OrgCall {
     var call = OrgCall(
-      kind, "POST", path("composite"), isRead: requests.allSatisfy { $0.method == "GET" })
+      kind, "POST", path("composite"), isRead: requests.allSatisfy(\.isRead))
     guard requests.count <= RequestLimits.composite else {
       throw OrgError(
         .configuration,

@@ -10,6 +10,8 @@ import System
 /// there. Only one task may read.
 package final class QueryPages: Sendable {
   private struct State {
+    /// The first page, if another request has already brought it.
+    var given: GivenPage?
     /// The path of the next page; nil after the last.
     var address: String?
     var seen: Set<String> = []
@@ -31,12 +33,16 @@ package final class QueryPages: Sendable {
   /// An org rejects a request line and header of 16,384 bytes; this leaves room for the header.
   private static let longestPath = 12_000
 
-  init(_ session: Session, _ first: OrgCall, ahead: Bool = true) {
+  init(_ session: Session, _ first: OrgCall, ahead: Bool = true, given: GivenPage? = nil) {
     self.session = session
     self.first = first
     isAhead = ahead
-    state = Locked(State(address: first.path))
+    askedAt = given.map(\.askedAt)
+    state = Locked(State(given: given, address: first.path))
   }
+
+  /// The org's time before the first page was requested, if another request brought it.
+  package let askedAt: Int64??
 
   /// The number of all records, known after the first page.
   package var totalSize: Int? { state.withLock { $0.totalSize } }
@@ -45,6 +51,10 @@ package final class QueryPages: Sendable {
   ///
   /// Its buffer may be returned with `recycle`.
   package func next() async throws(OrgError) -> [UInt8]? {
+    if let given = state.withLock({ $0.given.take() }) {
+      try advance(past: given.bytes, first)
+      return given.bytes
+    }
     while let address = state.withLock({ $0.address }) {
       if address == first.path, address.utf8.count > Self.longestPath { return try await wrapped() }
       let start = Clock.monotonicNanoseconds()

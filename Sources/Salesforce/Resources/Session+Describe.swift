@@ -56,20 +56,14 @@ extension Session {
       for half in names.parts(of: (names.count + 1) / 2) { try await learn(half, objects) }
       return
     }
-    let answers = try DescribeAnswer.all(in: body)
-    guard Set(answers.map(\.name)) == Set(names), answers.count == names.count else {
-      throw Self.invalidResponse(
-        "\(CountText.of(names.count, "request", "has", "have")) "
-          + CountText.of(answers.count, "result"), call)
-    }
-    for answer in answers {
+    for answer in try PartAnswer.all(in: body, to: requests, call) {
       if answer.status == 404 {
         objects.keep(nil, as: answer.name)
         continue
       }
       let part = "GET " + describePath(answer.name)
-      guard HTTPStatus.success.contains(answer.status) else {
-        throw answer.error(request: part)
+      guard answer.isSuccess else {
+        throw answer.error(request: part, "the org does not describe the object")
       }
       guard let describe = objects.read(answer.body) else {
         throw OrgError(
@@ -95,50 +89,5 @@ extension Session {
       throw Self.invalidResponse("the response does not list objects", call)
     }
     return objects.compactMap { $0["name"]?.string }
-  }
-}
-
-/// A description in the response to a composite request, as the org's bytes.
-private struct DescribeAnswer {
-  let name: String
-  let status: Int
-  let body: [UInt8]
-
-  private static let scanner = RecordScanner(paths: ["referenceId", "httpStatusCode", "body"])
-
-  /// The results of a composite request.
-  static func all(in answer: [UInt8]) throws(OrgError) -> [DescribeAnswer] {
-    do {
-      return try answer.withUnsafeBytes { page in
-        var answers: [DescribeAnswer] = []
-        _ = try scanner.scan(page, in: .member("compositeResponse")) { _, _, fields in
-          func bytes(_ span: JSONSpan) -> [UInt8] { Array(page[span.range]) }
-          answers.append(
-            DescribeAnswer(
-              name: text(of: fields[0], bytes(fields[0])),
-              status: Int(String(decoding: bytes(fields[1]), as: UTF8.self)) ?? 0,
-              body: bytes(fields[2])))
-        }
-        return answers
-      }
-    } catch {
-      throw OrgError(
-        .invalidResponse, message: "the response is not that of a composite request: \(error)",
-        request: "POST composite")
-    }
-  }
-
-  private static func text(of span: JSONSpan, _ bytes: [UInt8]) -> String {
-    let plain = String(decoding: bytes, as: UTF8.self)
-    guard span.kind == .escapedString else { return plain }
-    return (try? JSONValue(parsing: Array(("\"" + plain + "\"").utf8)))?.string ?? plain
-  }
-
-  /// The reason that the object is not described.
-  func error(request: String) -> OrgError {
-    let fault = OrgFault(body)
-    return OrgError(
-      RetryPolicy().kind(status: status, code: fault.code), status: status, code: fault.code,
-      message: fault.message ?? "the org does not describe the object", request: request)
   }
 }

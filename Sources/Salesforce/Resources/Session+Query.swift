@@ -24,14 +24,15 @@ extension Session {
   /// `all` includes deleted and archived records. `batchSize` is a hint, from 200 to 2,000. With
   /// `ahead`, the next page is requested while the previous one arrives. Do not set it if a page
   /// may contain locators of child records, because the org closes those when the next page is
-  /// read.
+  /// read. A `given` first page is not requested.
   package func query(
-    _ soql: String, all: Bool = false, batchSize: Int? = nil, ahead: Bool = true
+    _ soql: String, all: Bool = false, batchSize: Int? = nil, ahead: Bool = true,
+    given: GivenPage? = nil
   ) -> QueryPages {
     let resource = all ? "queryAll" : "query"
     var call = OrgCall(.query, "GET", path(resource) + "?" + HTTPQuery.string([("q", soql)]))
     call.headers["Sforce-Query-Options"] = batchSize.flatMap { Self.queryOptions(batchSize: $0) }
-    return QueryPages(self, call, ahead: ahead)
+    return QueryPages(self, call, ahead: ahead, given: given)
   }
 
   /// The header that requests pages of this size; nil for the org's default size.
@@ -71,11 +72,14 @@ extension Session {
   }
 
   /// All pages of a small result, and the number of records that the org announced.
+  ///
+  /// A `given` first page is not requested, unless the org drops the cursor of the pages after it.
   package func allPages(
-    _ soql: String, all: Bool = false
+    _ soql: String, all: Bool = false, given: GivenPage? = nil
   ) async throws(OrgError) -> (pages: [[UInt8]], totalSize: Int) {
-    try await RetryPolicy.readingList(cause: { $0 }) { () async throws(OrgError) in
-      let pages = query(soql, all: all)
+    var given = given
+    return try await RetryPolicy.readingList(cause: { $0 }) { () async throws(OrgError) in
+      let pages = query(soql, all: all, given: given.take())
       var read: [[UInt8]] = []
       while let page = try await pages.next() { read.append(page) }
       return (read, pages.totalSize ?? 0)

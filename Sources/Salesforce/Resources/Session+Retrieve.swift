@@ -16,6 +16,29 @@ extension Session {
       throw Self.invalidResponse(
         "\(ids.count) IDs exceed the limit of \(RequestLimits.retrieve)", call)
     }
+    call.body = Self.retrieveBody(ids, fields)
+    let body = try await send(call).body
+    guard Self.isArray(body) else {
+      throw Self.invalidResponse("the response is not an array of records", call)
+    }
+    return body
+  }
+
+  /// The retrieval of records as a part of a composite request.
+  package func retrieveRequest(
+    _ sObject: String, ids: [String], fields: [String], referenceId: String
+  ) -> CompositeRequest {
+    CompositeRequest(
+      method: "POST", url: path("composite/sobjects/\(HTTPQuery.encode(sObject))"),
+      referenceId: referenceId, body: Self.retrieveBody(ids, fields), isRead: true)
+  }
+
+  /// Whether a response has the form of retrieved records.
+  package static func isArray(_ body: [UInt8]) -> Bool {
+    firstByte(body) == UInt8(ascii: "[") && lastByte(body) == UInt8(ascii: "]")
+  }
+
+  private static func retrieveBody(_ ids: [String], _ fields: [String]) -> [UInt8] {
     var writer = JSONWriter(reserving: ids.count * 21 + 1000)
     writer.beginObject()
     writer.name("ids")
@@ -27,12 +50,7 @@ extension Session {
     for field in fields { writer.string(field) }
     writer.endArray()
     writer.endObject()
-    call.body = writer.bytes
-    let body = try await send(call).body
-    guard Self.firstByte(body) == UInt8(ascii: "["), Self.lastByte(body) == UInt8(ascii: "]") else {
-      throw Self.invalidResponse("the response is not an array of records", call)
-    }
-    return body
+    return writer.bytes
   }
 
   /// The records with the given IDs in one or more responses, depending on their size, each with

@@ -83,6 +83,8 @@ package struct PrimeInput: Sendable {
   package var variables: [String: String] = [:]
   /// The syncs (`PrimeInput.key`) to fetch completely, because their definition has changed.
   package var changedDefinitions: Set<String> = []
+  /// What is known about calls with several parts, by sync (`PrimeInput.key`).
+  package var wide = WideCalls()
   /// Called with each new or changed store before it is closed.
   package var finish: @Sendable (Store, Platform) throws -> Void = { _, _ in }
 

@@ -174,6 +174,7 @@ final class StorePrimer {
       login: { [session] in session })
     context.platforms = files.stores.map(\.platform)
     context.variables = input.variables
+    (context.wide, context.wideSync) = (input.wide, key(sync.syncName))
     context.ruleErrorPolicy = input.onRuleErrors
     return context
   }

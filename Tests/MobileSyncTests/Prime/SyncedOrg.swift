@@ -104,6 +104,7 @@ final class Snapshot {
   var stampsRead: Int64?
   var wasIncomplete = false
   var variables: [String: String] = [:]
+  var wide: WideCalls?
   let thread = StoreThread(name: "store")
   let events = Events()
   init(
@@ -167,6 +168,7 @@ final class Snapshot {
     input.variables = variables
     input.changedDefinitions = changedDefinitions
     input.changed = changed
+    if let wide { input.wide = wide }
     input.finish = finish
     let outcome = try await SnapshotPrime.run(
       input, session: org.session(username), thread: thread, report: events.add)

@@ -1,0 +1,71 @@
+import HTTP
+import JSON
+import System
+
+/// The response to one request inside a composite request, as the org's bytes.
+package struct PartAnswer: Sendable {
+  /// The name of the request.
+  package let name: String
+  package let status: Int
+  /// The body; an array of errors if the request failed.
+  package let body: [UInt8]
+
+  private static let scanner = RecordScanner(paths: ["referenceId", "httpStatusCode", "body"])
+
+  package var isSuccess: Bool { HTTPStatus.success.contains(status) }
+
+  /// The responses in a composite response, in the order of its requests; throws unless each
+  /// request has exactly one.
+  static func all(
+    in answer: [UInt8], to requests: [CompositeRequest], _ call: OrgCall
+  ) throws(OrgError) -> [PartAnswer] {
+    let parts = try all(in: answer, call)
+    let byName = Dictionary(parts.map { ($0.name, $0) }) { first, _ in first }
+    let ordered = requests.compactMap { byName[$0.referenceId] }
+    guard ordered.count == requests.count, parts.count == requests.count else {
+      throw Session.invalidResponse(
+        "\(CountText.of(requests.count, "request", "has", "have")) "
+          + CountText.of(parts.count, "result"), call)
+    }
+    return ordered
+  }
+
+  private static func all(in answer: [UInt8], _ call: OrgCall) throws(OrgError) -> [PartAnswer] {
+    do {
+      return try answer.withUnsafeBytes { page in
+        var parts: [PartAnswer] = []
+        _ = try scanner.scan(page, in: .member("compositeResponse")) { _, _, fields in
+          parts.append(
+            PartAnswer(
+              name: fields[0].text(in: page) ?? "",
+              status: fields[1].number(in: page).flatMap { Int($0) } ?? 0,
+              body: Array(page[fields[2].range])))
+        }
+        return parts
+      }
+    } catch {
+      throw OrgError(
+        .invalidResponse, message: "the response is not that of a composite request: \(error)",
+        request: call.name, isAmbiguous: !call.isRead)
+    }
+  }
+
+  /// The error of a request that failed; `message` is used if the org sent none.
+  func error(request: String, _ message: String) -> OrgError {
+    let fault = OrgFault(body)
+    return OrgError(
+      RetryPolicy().kind(status: status, code: fault.code), status: status, code: fault.code,
+      message: fault.message ?? message, request: request)
+  }
+}
+
+extension Session {
+  /// Sends several reads as one request, and returns the response to each, in order.
+  ///
+  /// A failure is not repeated, because the caller can send fewer of the reads, or each separately.
+  package func parts(_ requests: [CompositeRequest]) async throws(OrgError) -> [PartAnswer] {
+    var call = try compositeCall(requests)
+    call.mostRetries = 0
+    return try PartAnswer.all(in: try await send(call).body, to: requests, call)
+  }
+}
