@@ -1,3 +1,5 @@
+import System
+
 /// Incremental primes after few or many records have changed, compared with the first prime.
 struct RenewalBench {
   private let options: BenchOptions

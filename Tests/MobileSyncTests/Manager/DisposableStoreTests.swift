@@ -188,9 +188,12 @@ private struct TwiceTarget: CustomSyncDownTarget {
     for table in tables {
       let columns = try file.texts("SELECT name FROM pragma_table_info(\(table))")
         .map { "quote(\"\($0)\")" }
-      let row = (["rowid"] + columns).joined(separator: " || '|' || ")
-      lines += try file.texts("SELECT \(raw: row) FROM \(raw: table) ORDER BY rowid")
-        .map { "\(table) \($0)" }
+      // Soups get their greatest row number in any order.
+      let start = table == "sqlite_sequence" ? [] : ["rowid"]
+      let row = (start + columns).joined(separator: " || '|' || ")
+      lines += try file.texts(
+        "SELECT \(raw: row) FROM \(raw: table) ORDER BY \(raw: (start + columns)[0])"
+      ).map { "\(table) \($0)" }
     }
     for table in tables where table.hasSuffix("_fts") {
       for word in ["acme", "harbour", "sø", "nobody"] {
