@@ -38,7 +38,7 @@ final class RangedPages: SyncDownPages {
   var totalSize: Int {
     if let instead { return instead.totalSize }
     // A range that is read without a call is known only while it is read.
-    max(window.totalSize, received + (current?.pages.totalSize ?? 0))
+    return max(window.totalSize, received + (current?.pages.totalSize ?? 0))
   }
 
   func next() async throws(SyncError) -> SyncPage? {
