@@ -7,9 +7,13 @@ All of them fetch the same contacts from the same local org and write a SQLite f
 indexes, the Python loop of `prime_sqlite.py` the same table, the others their own tables. Each round runs them once, in
 alternating directions; the medians count. CumulusCI chooses its own way of extracting. Clients are installed as
 `make test-clients` does; one that cannot be installed is skipped, and the reason is printed.
+
+As the local org makes each page anew, attache and the Python loop then load the same pages from a server that has
+recorded them. The exit status is 1 if attache is not 8 times as fast there, or if a client is ahead of it anywhere.
 """
 
 import argparse
+import http.server
 import json
 import os
 import resource
@@ -19,8 +23,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.error
 import urllib.parse
+import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -116,22 +123,76 @@ class Arm:
         return statistics.median(run[place] for run in self.runs)
 
 
+class Recorded:
+    """A server that answers each GET as an org answered it the first time, so that a page costs nothing to make."""
+
+    def __init__(self, org):
+        answers = {}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+
+            def do_GET(self):
+                if self.path not in answers:
+                    answers[self.path] = self.fetch()
+                self.wfile.write(answers[self.path])
+
+            def fetch(self):
+                request = urllib.request.Request(
+                    org + self.path, headers={"Authorization": self.headers.get("Authorization", "")})
+                try:
+                    answer = urllib.request.urlopen(request)
+                except urllib.error.HTTPError as error:
+                    answer = error
+                with answer:
+                    body = answer.read()
+                    lines = [f"HTTP/1.1 {answer.status} OK", f"Content-Length: {len(body)}"]
+                    for name in ("Content-Type", "Date", "Sforce-Limit-Info"):
+                        if answer.headers.get(name):
+                            lines.append(f"{name}: {answer.headers[name]}")
+                return "\r\n".join([*lines, "", ""]).encode() + body
+
+            def log_message(self, *words):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+
+
+ADDRESS = "/services/data/v66.0/query?q=" + urllib.parse.quote(STATEMENT)
+
+
+def attache_arm(attache, folder, url, token):
+    """attache into a new SmartStore."""
+    return Arm(
+        "attache", lambda path: [
+            attache, "sync", "run", "--store", path, "--config", folder / "syncs.json", "--store-config",
+            folder / "store.json", "--all", "--quiet", "--platform", "android", "--org-url", url, "--token-env",
+            "ORG_TOKEN"],
+        "TABLE_2", {"ORG_TOKEN": token})
+
+
+def python_arm(url, token):
+    """The script that a user would write, into the same table."""
+    return Arm(
+        "Python loop", lambda path: [
+            sys.executable, HERE / "prime_sqlite.py", url + ADDRESS, token, path, "0"], "TABLE_1")
+
+
 def arms(attache, folder, python, missing, addresses, environment, token):
     """The clients to compare, attache first."""
-    (folder / "store.json").write_text(json.dumps(STORE))
-    (folder / "syncs.json").write_text(json.dumps(SYNCS))
-    address = "/services/data/v66.0/query?q=" + urllib.parse.quote(STATEMENT)
+    address = ADDRESS
     extract = [name for name in FIELDS if name not in ("Id", "LastModifiedDate")]
     (folder / "cci").mkdir()
     found = [
-        Arm(
-            "attache", lambda path: [
-                attache, "sync", "run", "--store", path, "--config", folder / "syncs.json", "--store-config",
-                folder / "store.json", "--all", "--quiet", "--platform", "android", "--org-url", addresses["url"], "--token-env", "ORG_TOKEN"],
-            "TABLE_2", {"ORG_TOKEN": token}),
-        Arm(
-            "Python loop", lambda path: [
-                sys.executable, HERE / "prime_sqlite.py", addresses["url"] + address, token, path, "0"], "TABLE_1"),
+        attache_arm(attache, folder, addresses["url"], token),
+        python_arm(addresses["url"], token),
         Arm(
             "simple-salesforce, sqlite3", lambda path: [python, "-c", SIMPLE, STATEMENT, path], "contacts", environment),
         Arm(
@@ -148,10 +209,25 @@ def arms(attache, folder, python, missing, addresses, environment, token):
     return [arm for arm in found if needs.get(arm.name) not in missing]
 
 
-def table(found, contacts, rounds):
+# How many times as fast as the Python loop attache loads recorded pages, at least.
+LEAST = 8
+
+
+def faults(live, recorded):
+    """The bounds that were missed."""
+    found = [
+        f"{arm.name} is ahead of attache" for arm in [*live[1:], *recorded[1:]]
+        if arm.median(0) < (live if arm in live else recorded)[0].median(0)]
+    times = recorded[1].median(0) / recorded[0].median(0)
+    if times < LEAST:
+        found.append(f"attache is {times:.1f} times as fast as the Python loop from recorded pages; {LEAST} is the least")
+    return found
+
+
+def table(found, contacts, rounds, pages):
     """The medians, and each as a multiple of attache's."""
     lines = [
-        f"{contacts:,} contacts of one local org, on the same machine; medians of {rounds} runs.", "",
+        f"{contacts:,} contacts of one local org, on the same machine, {pages}; medians of {rounds} runs.", "",
         "| | s | s of processor | records/s | x attache |", "|---|---|---|---|---|"]
     for arm in found:
         wall = arm.median(0)
@@ -159,6 +235,13 @@ def table(found, contacts, rounds):
             f"| {arm.name} | {wall:.2f} | {arm.median(1):.2f} | {int(contacts / wall):,} | "
             f"{wall / found[0].median(0):.1f} |")
     return "\n".join(lines)
+
+
+def play(found, folder, contacts, rounds):
+    """Runs the clients, in alternating directions."""
+    for turn in range(rounds):
+        for arm in found if turn % 2 == 0 else reversed(found):
+            arm.run(folder / "peer.db", contacts)
 
 
 def main():
@@ -185,20 +268,36 @@ def main():
 
             org = Org()
             contacts = org.call("GET", "/services/data/v66.0/query?q=SELECT+count()+FROM+Contact")["totalSize"]
-            found = arms(attache, folder, python, missing, addresses, environment, org.token)
-            for turn in range(words.rounds):
-                for arm in found if turn % 2 == 0 else reversed(found):
-                    arm.run(folder / "peer.db", contacts)
+            (folder / "store.json").write_text(json.dumps(STORE))
+            (folder / "syncs.json").write_text(json.dumps(SYNCS))
+            live = arms(attache, folder, python, missing, addresses, environment, org.token)
+            play(live, folder, contacts, words.rounds)
+            server = Recorded(addresses["url"])
+            recorded = [attache_arm(attache, folder, server.url, org.token), python_arm(server.url, org.token)]
+            # The first runs record.
+            play(recorded, folder, contacts, 1)
+            for arm in recorded:
+                arm.runs.clear()
+            play(recorded, folder, contacts, words.rounds)
+            server.stop()
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait()
-        print(table(found, contacts, words.rounds))
+        print(table(live, contacts, words.rounds, "which makes each page"))
+        print()
+        print(table(recorded, contacts, words.rounds, "from recorded pages"))
+        missed = faults(live, recorded)
         if words.json:
+            def figures(found):
+                return {arm.name: {"seconds": arm.median(0), "processorSeconds": arm.median(1)} for arm in found}
+
             words.json.write_text(json.dumps({
-                "contacts": contacts, "rounds": words.rounds,
-                "peers": {
-                    arm.name: {"seconds": arm.median(0), "processorSeconds": arm.median(1)} for arm in found},
+                "contacts": contacts, "rounds": words.rounds, "peers": figures(live),
+                "recorded": figures(recorded), "missed": missed,
             }, indent=2) + "\n")
+        for fault in missed:
+            print("MISSED: " + fault, file=sys.stderr)
+        sys.exit(1 if missed else 0)
 
 
 if __name__ == "__main__":

@@ -64,11 +64,13 @@ struct BenchOptions: Sendable {
     The exit status is 1
     - if a prime takes 160 MiB of resident memory or more, if the larger prime takes over 10 % more than the smaller
       one, if one store is primed less than 3.5 times as fast as by C through SQLite's API or less than 10 times as
-      fast as by a Python script, if both stores take over 1.6 times one, or if a query takes over 1.2 times its SQL;
+      fast as by a Python script, or synced less than 8 times as fast as by the script, if both stores take over
+      1.6 times one, or if a query takes over 1.2 times its SQL;
     - for `reconcile`, if an edit is lost or reported wrongly, if it takes over 1.1 times the minimum of calls, less
       than 3 times the speed of one request at a time at 100 ms, over 10 % more memory for the larger run, or, at its
       best, more than one second of processor time for 5,000 edits;
-    - for `incremental`, if the runs take over 1, 5 or 25 % of the first prime's processor time;
+    - for `incremental`, if a run without changes takes over 1 % of the first prime's processor time, or one after
+      1 % of the records changed over 1.2 times what copying and hashing the same files takes, elapsed and by processor;
     - for `ingest`, if one store at a time takes over 1.5 times the floor, or two in parallel are less than 1.7 times
       as fast;
     - for `pack`, if packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over

@@ -11,7 +11,8 @@ struct RenewalBench {
     let directory = "\(options.directory)/renewal-\(options.records)"
     options.note("\(options.records) records, and the org that has them")
     let fleet = try RenewalFleet(records: options.records, directory: directory)
-    var report = RenewalReport(records: options.records)
+    var report = RenewalReport(
+      records: options.records, sharesBlocks: try Self.sharesBlocks(directory))
     for _ in 0..<options.rounds {
       try fleet.forget()
       // The last round's changes all have the same second. If they were the newest, each run would
@@ -28,6 +29,16 @@ struct RenewalBench {
     }
     try fleet.end()
     return report
+  }
+
+  /// Whether the file system of a directory copies a file by sharing its blocks.
+  private static func sharesBlocks(_ directory: String) throws -> Bool {
+    let files = [directory + "/source", directory + "/clone"]
+    try Files.append(Array(repeating: 1, count: 1 << 16), to: files[0])
+    defer { for file in files { try? Files.remove(file) } }
+    let source = try Files.openRegular(files[0])
+    let clone = try Files.createNew(files[1])
+    return source.share(with: clone)
   }
 
   private func night(

@@ -2,7 +2,8 @@ import MobileSync
 import SmartStore
 import System
 
-/// Syncs into a new live store with the library's manager, and measures itself.
+/// Syncs into a new store as `attache sync run` does, with the library's manager, and measures
+/// itself.
 struct SyncChild {
   private let options: BenchOptions
 
@@ -14,7 +15,9 @@ struct SyncChild {
     try Files.makeDirectory(directory, intermediate: true)
     defer { try? Files.remove(directory) }
     let session = try await Workload.session(options)
-    let store = try Store(creating: directory + "/live.db", platform: .android)
+    let path = directory + "/live.db"
+    let unfinished = path + ".partial"
+    let store = try Store(disposable: unfinished, platform: .android)
     try store.registerSoup(ObjectShape.contact.soup, indexSpecs: ObjectShape.contact.indexes)
     let manager = try await SyncManager(store: store) { session }
     var result = Measurement()
@@ -25,9 +28,11 @@ struct SyncChild {
       target: sync.target, options: sync.options, soupName: sync.soupName,
       syncName: sync.syncName
     ).finish()
+    try await manager.withStore { try $0.checkpoint() }
     try await manager.close()
+    try DurableFile.move(unfinished, toNew: path)
     result.end(start)
-    let synced = try Store(opening: directory + "/live.db", readOnly: true)
+    let synced = try Store(opening: path, readOnly: true)
     result.records = try synced.count(of: ObjectShape.contact.soup)
     try synced.close()
     guard result.records == options.records else {

@@ -73,7 +73,7 @@ package enum SealedArchive {
   /// The plain bytes of every chunk but the last one.
   package static let chunkBytes = 1 << 20
   static let magic = Array("ATTSEAL1".utf8)
-  static let info = "attache archive 1"
+  static let info = "attache-archive 1"
   static let saltBytes = 32
   static let checkBytes = 16
   /// The bytes before the first chunk: the magic bytes, the salt, and the check of the key.
@@ -290,7 +290,7 @@ package enum SealedArchive {
 
     private func begin() throws {
       guard header.starts(with: SealedArchive.magic) else {
-        throw damaged("is not a sealed archive that this version of attache can read")
+        throw damaged("is not a sealed archive that this version can read")
       }
       let rest = header[SealedArchive.magic.count...]
       let derived = key.derived(salt: Array(rest.prefix(SealedArchive.saltBytes)))

@@ -6,7 +6,7 @@ extension Org {
   package func setUp(_ setup: OrgSetup) throws(OrgError) {
     try locked { store in
       try store.transaction { try store.setUp(setup) }
-      store.use(setup)
+      try store.use(setup)
     }
   }
 

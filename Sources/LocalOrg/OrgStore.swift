@@ -11,6 +11,8 @@ final class OrgStore {
   /// The catalogs as users see them, by the names of the profiles and permission sets that
   /// determine their rights.
   var views: [String: Catalog] = [:]
+  /// The users for whom statements were planned, by ID, for the formulas in these statements.
+  var asking: [String: OrgUser] = [:]
   /// The number of setups since the org was opened.
   private(set) var setups = 0
   /// The time of the last setup by the org's clock; 0 if there was none.
@@ -34,10 +36,11 @@ final class OrgStore {
       "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL; PRAGMA cache_size=-65536;"
         + "PRAGMA temp_store=MEMORY;")
     for object in catalog.objects { tables[object.name] = StoredObject(object) }
+    try addFormulaFunctions()
     try transaction {
       try makeTables()
       try restoreState(clockStart: clockStart)
-      adopt(try keptSetup())
+      try adopt(keptSetup())
     }
     if try connection.integer("SELECT count(*) FROM \"o_Organization\"") == 0 {
       // An ID's sequence has nine base-62 digits.
@@ -169,17 +172,21 @@ final class OrgStore {
   }
 
   /// Applies a setup from now on.
-  func use(_ new: OrgSetup) {
-    adopt(new)
+  func use(_ new: OrgSetup) throws {
+    try adopt(new)
     setups += 1
     setUpAt = clock.now()
   }
 
-  private func adopt(_ new: OrgSetup) {
+  private func adopt(_ new: OrgSetup) throws {
     setup = new
     views = [:]
     catalog = new.adjusted(.standard)
-    for object in catalog.objects { tables[object.name] = StoredObject(object) }
+    for object in catalog.objects {
+      let table = StoredObject(object)
+      tables[object.name] = table
+      if new.objects[object.name]?.fields.isEmpty == false { try addMissingColumns(table) }
+    }
   }
 
   var cursors: Cursors { Cursors(store: self) }

@@ -155,7 +155,7 @@ package final class Reconciler {
   /// Whether there is nothing to send and nothing to read back.
   private func isIdle() throws -> Bool {
     let start = try state.watchStart(run)
-    return try !state.hasOpenEdits(run: run.id, only: options.only)
+    return try state.snapshotsWithOpenEdits(run: run.id, only: options.only).isEmpty
       && state.unfinishedOperations().isEmpty
       && state.unreadOperations(since: start).isEmpty
       && state.lateOperations(since: start).isEmpty

@@ -213,6 +213,13 @@ package final class BulkLoader {
 
   deinit { write?.wait() }
 
+  /// Throws if a page cannot be read; nothing is loaded.
+  package func check(
+    _ bytes: [UInt8], in container: RecordScanner.Container
+  ) throws(StoreError) {
+    try StoreError.mapping { try read(bytes, container) }
+  }
+
   /// Loads the records of one page.
   package func load(
     _ bytes: [UInt8], in container: RecordScanner.Container
@@ -352,8 +359,8 @@ extension Store {
     guard looseLoads == 0 else { return }
     try connection.execute(
       """
-      PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA cache_size = -2000;
-      PRAGMA secure_delete = ON
+      PRAGMA journal_mode = DELETE; PRAGMA synchronous = \(isDisposable ? "OFF" : "FULL");
+      PRAGMA cache_size = -2000; PRAGMA secure_delete = ON
       """)
   }
 }

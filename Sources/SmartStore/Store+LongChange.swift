@@ -42,3 +42,19 @@ extension Store {
     }
   }
 }
+
+/// A store in a file that has no reader until its creator completes it.
+extension Store {
+  /// Creates a store in a file that is missing or empty, and that is discarded unless the caller
+  /// completes it.
+  ///
+  /// Nothing is synced to disk until then, and first loads write finished pages.
+  package convenience init(disposable path: String, platform: Platform) throws(StoreError) {
+    try self.init(creating: path, platform: platform)
+    isDisposable = true
+    try StoreError.mapping { try connection.execute("PRAGMA synchronous = OFF") }
+  }
+
+  /// Records that a load into a disposable file failed, so that its soups lack records.
+  package func spoil() { isSpoiled = true }
+}

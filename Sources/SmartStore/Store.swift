@@ -58,6 +58,10 @@ public final class Store {
   package internal(set) var proof: FileStatus?
   /// The number of running bulk loads without a journal.
   var looseLoads = 0
+  /// Whether the file is discarded unless its creator completes it, so that no one else reads it.
+  package internal(set) var isDisposable = false
+  /// Whether records of a disposable file were lost, so that it must be discarded.
+  package internal(set) var isSpoiled = false
 
   /// Creates a store in a file that does not exist yet or is empty.
   public convenience init(creating path: String, platform: Platform) throws(StoreError) {

@@ -54,6 +54,9 @@ import attache
     try scene.run("bundle verify ios.bundle.zip")
     try scene.run("bundle verify ios.bundle.zip --allowed-signers allowed_signers")
     try scene.run("bundle extract ios.bundle.zip out")
+    try scene.run(
+      "bundle extract ios.bundle.zip out --passphrase-file bundles.key",
+      as: "bundle extract ios.bundle.zip opened --passphrase-file bundles.key")
     try scene.run("ingest field-service")
     try scene.run("ingest field-service ada.sqlite")
     try scene.run("reconcile field-service --dry-run")
@@ -202,7 +205,7 @@ final class ExampleScene {
     }
     for name in ["certificate.pem", "app-cert.pem"] { try write(name, certificate) }
     try write("jwt.key", Array(key.utf8))
-    try write("store.key", Array("c3RvcmU=".utf8))
+    for name in ["store.key", "bundles.key"] { try write(name, Array("c3RvcmU=".utf8)) }
     try write("setup.json", Array(#"{"profiles": []}"#.utf8))
     let pipelines = Page.root.appending(path: "pipelines").path
     try FileManager.default.copyItem(atPath: pipelines, toPath: directory.file("pipelines"))

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tests the kits of `clients/` on bundles of a served org: `run.py ATTACHE SCRATCH`."""
 
+import itertools
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -17,6 +19,9 @@ from scene import Scene, make_delta, sign
 ROOT = Path(__file__).resolve().parents[2]
 JDBC = "/usr/share/java/sqlite-jdbc.jar"
 PLATFORMS = ("ios", "android")
+METHODS = ("archive", "sqlcipher")
+# SQLCipher's own build, with which the kits open sealed stores: make deps-test.
+SQLCIPHER = ROOT / ".build" / "python-sqlcipher" / "bin" / "python"
 
 
 def fixtures(scene, folder):
@@ -28,7 +33,8 @@ def fixtures(scene, folder):
             for record in scene.request("GET", "/query?q=SELECT+Id+FROM+Account+LIMIT+3")["records"]:
                 scene.change("Account", record["Id"], Phone="+1 555 0001")
         generations.append(scene.publish())
-        scene.seal(folder, number)
+        for method in METHODS:
+            scene.seal(folder, number, method)
         shutil.copytree(generations[-1], folder / str(number), ignore=lambda _, names: [
             name for name in names if not name.startswith(PLATFORMS) or "." not in name])
     for platform in PLATFORMS:
@@ -39,8 +45,8 @@ def fixtures(scene, folder):
         else:
             bundles = [folder / str(number) / f"{platform}.bundle.zip" for number in (1, 2)]
             make_delta(*bundles, folder / name, scene.folder / "sign.key")
-    for platform in PLATFORMS:
-        one, two, sealed = (folder / f"{platform}.{name}.sealed.zip" for name in ("1", "2", "1-2"))
+    for platform, method in itertools.product(PLATFORMS, METHODS):
+        one, two, sealed = (folder / f"{platform}.{name}.{method}.zip" for name in ("1", "2", "1-2"))
         scene.run("bundle", "delta", str(one), str(two), "--out", str(sealed), "--passphrase-file", "bundles.key")
         with zipfile.ZipFile(sealed) as archive:
             sign(archive.read("delta.json"), Path(f"{sealed}.sig"), scene.folder / "sign.key")
@@ -49,16 +55,60 @@ def fixtures(scene, folder):
     sign(document, folder / "document.sig", scene.folder / "other.key")
     manifest = scene.manifest(folder / "1" / "ios.bundle.zip")
     (folder / "scene.json").write_text(
-        json.dumps({**scene.keys, "org": manifest["org"], "user": manifest["user"]}))
+        json.dumps({**scene.keys, "org": manifest["org"], "user": manifest["user"],
+                    "sqlcipher": [str(SQLCIPHER), str(ROOT / "Tests" / "Kits" / "cipher.py")]
+                    if SQLCIPHER.exists() else []}))
+    if not SQLCIPHER.exists():
+        print("sealed stores: skipped, because SQLCipher is missing: make deps-test")
     return manifest
+
+
+def check_signatures(scene, folder):
+    """Stock ssh-keygen accepts a bundle and a delta, and refuses every changed byte, as the kits and attache do."""
+    allowed = folder / "allowed_signers"
+    allowed.write_text(f"attache {scene.keys['sign']}\n")
+
+    def verifies(document, signature):
+        return subprocess.run(
+            ["ssh-keygen", "-Y", "verify", "-f", allowed, "-I", "attache", "-n", "attache-manifest", "-s", signature],
+            input=document, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+    def check(case):
+        document, signature, name, place, value = case
+        changed = bytearray(document if name else signature.read_bytes())
+        changed[place] ^= value
+        if name:
+            return None if not verifies(bytes(changed), signature) else f"byte {place} of {name}"
+        other = signature.with_name(f"{signature.name}.{place}")
+        other.write_bytes(changed)
+        found = None if not verifies(document, other) else f"byte {place} of {signature.name}"
+        other.unlink()
+        return found
+
+    cases = []
+    archives = {"manifest.json": folder / "1" / "ios.bundle.zip", "delta.json": folder / "ios.delta.1-2.zip"}
+    for name, archive in archives.items():
+        with zipfile.ZipFile(archive) as opened:
+            document = opened.read(name)
+        signature = Path(f"{archive}.sig")
+        if not verifies(document, signature):
+            raise SystemExit(f"ssh-keygen refuses {archive.name}")
+        cases += [(document, signature, name, place, 1 << place % 8) for place in range(len(document))]
+        # It skips white space in a signature, which the kits and attache refuse.
+        cases += [(document, signature, None, place, 0x80 if byte == 0x0A else 1 << place % 5)
+                  for place, byte in enumerate(signature.read_bytes())]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        accepted = [one for one in pool.map(check, cases) if one]
+    if accepted:
+        raise SystemExit(f"ssh-keygen accepts {accepted}")
+    print(f"ssh-keygen: {len(cases)} passed, 0 failed")
 
 
 def compile_java(folder):
     sources = [str(path) for path in sorted((ROOT / "clients" / "java").rglob("*.java"))]
     subprocess.run(["javac", "--release", "11", "-Xlint:all,-try,-serial", "-Werror", "-cp", JDBC,
                     "-d", folder, *sources], check=True)
-    return ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}",
-            "-cp", f"{folder}:{JDBC}"]
+    return ["java", "-XX:+UseSerialGC", f"-Djava.io.tmpdir={folder}", "-cp", f"{folder}:{JDBC}"]
 
 
 class Phone:
@@ -153,6 +203,8 @@ def check_page():
 
 def main(attache, scratch):
     check_page()
+    # Java spells the names of files in the encoding of the locale.
+    os.environ["LC_ALL"] = "C.UTF-8"
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="attache-kits.", dir=memory) as folder:
         folder = Path(folder)
@@ -163,12 +215,13 @@ def main(attache, scratch):
         scene.start()
         try:
             manifest = fixtures(scene, folder / "fixtures")
+            check_signatures(scene, folder / "fixtures")
             phones = {"ios": [Path(scratch) / "kit" / "debug" / "Phone"]}
             if shutil.which("javac") and os.path.exists(JDBC):
                 java = compile_java(folder / "classes")
                 subprocess.run([*java, "attache.kit.KitTest", ROOT / "clients" / "decisions.json", folder / "fixtures"],
                                check=True)
-                phones["android"] = [*java, "Phone"]
+                phones["android"] = [*java, "-XX:TieredStopAtLevel=1", "Phone"]
             else:
                 print("android: skipped, because Java or its SQLite is missing: make deps-test")
             if building.wait() != 0:

@@ -110,21 +110,24 @@ class Scene:
         numbers = [int(path.name) for path in self.user.iterdir() if path.name.isdigit()]
         return self.user / str(max(numbers))
 
-    def seal(self, folder, number):
-        """Copies the newest bundles, and their signatures, from a pipeline that seals archives."""
+    def seal(self, folder, number, method):
+        """Copies the newest bundles, and their signatures, from a pipeline that seals."""
         shutil.rmtree(self.folder / "sealed", ignore_errors=True)
         shutil.copytree(self.folder / "data", self.folder / "sealed", symlinks=True)
-        pipeline = json.loads((self.folder / "visits.json").read_text())
-        pipeline["pack"]["seal"] = {"with": "archive", "passphrase": {"file": "bundles.key"}}
-        (self.folder / "sealed.json").write_text(json.dumps(pipeline))
+        plain = (self.folder / "visits.json").read_text()
+        pipeline = json.loads(plain)
+        pipeline["pack"]["seal"] = {"with": method, "passphrase": {"file": "bundles.key"}}
         key = self.folder / "bundles.key"
         key.write_text(PASSPHRASE)
         key.chmod(0o600)
-        self.run("pack", "--data", "sealed", "sealed.json")
+        # A data directory belongs to one file.
+        (self.folder / "visits.json").write_text(json.dumps(pipeline))
+        self.run("pack", "--data", "sealed", "visits.json")
+        (self.folder / "visits.json").write_text(plain)
         latest = self.folder / "sealed" / "visits" / "users" / self.user.name / "latest"
         for platform in ("ios", "android"):
             for ending in ("", ".sig"):
-                shutil.copy(latest / f"{platform}.zip{ending}", folder / f"{platform}.{number}.sealed.zip{ending}")
+                shutil.copy(latest / f"{platform}.zip{ending}", folder / f"{platform}.{number}.{method}.zip{ending}")
 
     @staticmethod
     def manifest(bundle):

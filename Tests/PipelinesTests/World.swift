@@ -92,16 +92,20 @@ final class World: Sendable {
 
   /// Executes a run of a pipeline that was read from files with this digest.
   ///
-  /// A first run without further options is copied from an equal world that has run before.
+  /// A first run without further options is copied from an equal world that has run before. An org
+  /// that is away is not waited for.
   func execute(
     _ pipeline: Pipeline, _ options: RunOptions, files: String
   ) async throws -> RunSummary {
+    let isAway = self.isAway.withLock { $0 }
+    var used = options
+    if isAway { used.retryPause = .none }
     func run() async throws -> RunSummary {
       try await PipelineRun.execute(
-        pipeline, root: root, variables: variables, options: options,
+        pipeline, root: root, variables: variables, options: used,
         report: { [told] event in told.withLock { $0.append(event) } })
     }
-    guard !isAway.withLock({ $0 }), let key = try FirstRun.key(self, options, pipelines: files)
+    guard !isAway, let key = try FirstRun.key(self, options, pipelines: files)
     else { return try await run() }
     return try await FirstRun.run(key, in: self, run)
   }

@@ -132,7 +132,7 @@ struct LedgerReportsTests {
     #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
     #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
     let third = try begin()
-    try state.settleEarlierFindings(.userSkipped, by: third)
+    try state.settleFindings(.userSkipped, by: third)
     try state.beginReport(run: third)
     #expect(try model(third).earlierFindings.isEmpty)
     #expect(try state.openFindings().isEmpty)

@@ -37,15 +37,16 @@ struct ReportPageTests {
     return directory.file("report.html")
   }
 
-  /// A model with many copies of a scenario's edits, each with its own name.
-  private func large(_ count: Int) async throws -> ReportModel {
+  /// A model with many copies of a scenario's edits, each with its own name; one in `share` is a
+  /// conflict.
+  private func large(_ count: Int, conflicts share: Int = 100) async throws -> ReportModel {
     let model = try await page().model
     let updated = try #require(model.edits.all().first { $0.verdict == .updated })
     let conflict = try #require(model.edits.all().first { $0.verdict == .conflict })
     return self.model(
       model,
       edits: (1...count).map { number in
-        var edit = number % 100 == 0 ? conflict : updated
+        var edit = number % share == 0 ? conflict : updated
         edit.number = Int64(number)
         edit.editedAt += Int64(number) * 1000
         edit.titles = [
@@ -183,45 +184,53 @@ struct ReportPageTests {
     await browser.close()
   }
 
-  @Test func `100,000 edits open within two seconds and are searched in 0.3`() async throws {
-    let path = try write(try await large(100_000))
+  // The two seconds and 0.3 are for 100,000 edits, which CI and `make soak` play. A smaller page has
+  // less, but not less than a busy machine needs.
+  @Test func `many edits open within two seconds and are searched in 0.3`() async throws {
+    let thousands = CampaignSize.reportEdits.count / 1000
+    let longest = (
+      open: max(0.5, Double(thousands) / 50), search: max(0.1, 0.003 * Double(thousands))
+    )
+    // A thousand of them are conflicts.
+    let path = try write(try await large(thousands * 1000, conflicts: thousands))
     var browser = try Browser()
     var seconds = try await browser.open(path)
     var work = try await browser.work()
     // The best of three: other work of the machine only adds to it.
-    for _ in 0..<2 where work >= 2 {
+    for _ in 0..<2 where work >= longest.open {
       await browser.close()
       browser = try Browser()
       seconds = try await browser.open(path)
       work = try await browser.work()
     }
-    #expect(work < 2, "the page did \(work) s of work to open")
+    #expect(work < longest.open, "the page did \(work) s of work to open")
     // If all cores are busy, the wall-clock time says nothing about the page.
     if Self.isIdle { #expect(seconds < 2, "the page opened after \(seconds) s") }
     print(
-      "report.html with 100,000 edits: \(try Files.read(path).count / 1_000_000) MB, open after \(seconds) s"
+      "report.html with \(thousands),000 edits: \(try Files.read(path).count / 1_000_000) MB, open after \(seconds) s"
     )
-    #expect(try await browser.text(".found") == "100,000 edits")
+    #expect(try await browser.text(".found") == "\(thousands),000 edits")
     try await browser.wait(until: "rows.every(row => row.words)")
-    for word in ["number 77777", "nothing of this", "customer"] {
+    let one = "number \(thousands * 1000 / 9 * 7)"
+    for word in [one, "nothing of this", "customer"] {
       let before = try await browser.work()
       try await browser.run(
         "search.value = '\(word)'; search.dispatchEvent(new Event('input')); document.body.offsetHeight"
       )
       let took = try await browser.work() - before
-      #expect(took < 0.3, "\(word): \(took) s")
+      #expect(took < longest.search, "\(word): \(took) s")
     }
     try await browser.run(
-      "search.value = 'number 77777'; search.dispatchEvent(new Event('input')); 0")
+      "search.value = '\(one)'; search.dispatchEvent(new Event('input')); 0")
     // Content outside the viewport has no text before the next frame.
     try await browser.wait(
-      until: "document.querySelector('#list .name')?.innerText === 'Customer number 77777'")
+      until: "document.querySelector('#list .name')?.innerText === 'Customer \(one)'")
     #expect(try await browser.errors() == [])
     // Without the script: the totals, the first open edits, and where the others are.
     try await browser.open(path, .init(width: 390, isDark: true, hasScript: false))
     #expect(try await browser.run("document.querySelectorAll('article').length") == 300)
     #expect(try await browser.text("#conflict").contains("700 more are not shown"))
-    #expect(try await browser.text(".totals").contains("100000 edits processed"))
+    #expect(try await browser.text(".totals").contains("\(thousands)000 edits processed"))
     if Browser.hasAxe {
       for look in Browser.Look.all {
         try await browser.open(path, look)
@@ -278,7 +287,7 @@ struct ReportPageTests {
   }
 
   @Test func `a page shows 2,000 characters of a value, and report.json all`() async throws {
-    let long = String(repeating: "long text ", count: 500_000)
+    let long = String(repeating: "long text ", count: 50_000)
     var edits = try await large(20).edits.all()
     for index in edits.indices {
       edits[index].detail.fields = [
@@ -288,12 +297,12 @@ struct ReportPageTests {
     let model = self.model(try await page().model, edits: edits)
     let path = try write(model)
     #expect(try Files.read(path).count < 400_000)
-    #expect(try JSONReport.bytes("report.json", model, .init()).count > 20 * 5_000_000)
+    #expect(try JSONReport.bytes("report.json", model, .init()).count > 20 * 500_000)
     let browser = try Browser()
     for hasScript in [true, false] {
       try await browser.open(path, .init(hasScript: hasScript))
       let text = try await browser.text("article td.changed")
-      #expect(text.contains(hasScript ? "5,000,000 characters" : "5000000 characters"))
+      #expect(text.contains(hasScript ? "500,000 characters" : "500000 characters"))
       #expect(text.count < 2100)
     }
     await browser.close()

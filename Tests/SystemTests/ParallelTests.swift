@@ -10,6 +10,22 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 7])
+  func `results have the order of their parts, and an error ends no other part`(
+    _ count: Int
+  ) throws {
+    #expect(try Parallel.map(count) { $0 * 2 } == (0..<count).map { $0 * 2 })
+    let done = Locked(0)
+    let failing = {
+      try Parallel.map(count + 1) { index in
+        done.withLock { $0 += 1 }
+        if index == count / 2 { throw CancellationError() }
+      }
+    }
+    #expect(throws: CancellationError.self) { _ = try failing() }
+    #expect(done.withLock { $0 } == count + 1)
+  }
+
+  @Test(arguments: [0, 1, 7])
   func `started work is done after the first or second wait`(_ count: Int) {
     let done = Locked([Int]())
     let running = Parallel.begin(count) { index in done.withLock { $0.append(index) } }

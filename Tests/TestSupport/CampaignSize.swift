@@ -24,6 +24,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
   case bulkRecords = "ATTACHE_BULK_RECORDS"
   case updates = "ATTACHE_UPDATES"
   case rows = "ATTACHE_ROWS"
+  case reportEdits = "ATTACHE_REPORT_EDITS"
   case shortRuns = "ATTACHE_SHORT_RUNS"
   case largeBundles = "ATTACHE_LARGE_BUNDLES"
   case pageDays = "ATTACHE_PAGE_DAYS"
@@ -67,6 +68,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       case .bulkRecords: (6000, 6000, 1_000_000)
       case .updates: (2400, 2400, 8000)
       case .rows: (10_000, 10_000, 100_000)
+      case .reportEdits: (10_000, 100_000, 100_000)
       case .shortRuns: (20, 60, 1000)
       case .largeBundles: (0, 0, 1)
       case .pageDays: (15, 40, 400)

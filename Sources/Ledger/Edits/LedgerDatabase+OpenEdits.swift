@@ -14,12 +14,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Whether this run has edits to process; with `only`, whether any of these edits are among them.
-  package func hasOpenEdits(run: String, only: Set<Int64>? = nil) throws -> Bool {
-    try connection.integer(
-      "SELECT EXISTS (SELECT 1 FROM edit e WHERE \(Self.isToBeTaken(by: run, only)))") == 1
-  }
-
   /// Whether a run has to process an edit `e`: it is open and has no verdict of the run.
   private static func isToBeTaken(by run: String, _ only: Set<Int64>?) -> SQL {
     """

@@ -85,21 +85,16 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// Resolves the findings of a kind about a subject that was processed or no longer exists.
-  package func settleFindings(_ kind: Finding.Kind, subject: String, by run: String) throws {
+  /// Resolves the findings of a kind about a subject that was processed or no longer exists; without
+  /// a subject, those of earlier runs, because this run has checked everything again.
+  package func settleFindings(
+    _ kind: Finding.Kind, subject: String? = nil, by run: String
+  ) throws {
+    let isMeant: SQL = subject.map { "subject = \($0)" } ?? "run_id <> \(run)"
     try connection.run(
       """
       UPDATE finding SET settled_by = \(run)
-      WHERE kind = \(kind.rawValue) AND subject = \(subject) AND settled_by IS NULL
-      """)
-  }
-
-  /// Resolves earlier runs' findings of a kind, because this run has checked everything again.
-  package func settleEarlierFindings(_ kind: Finding.Kind, by run: String) throws {
-    try connection.run(
-      """
-      UPDATE finding SET settled_by = \(run)
-      WHERE kind = \(kind.rawValue) AND run_id <> \(run) AND settled_by IS NULL
+      WHERE kind = \(kind.rawValue) AND \(isMeant) AND settled_by IS NULL
       """)
   }
 

@@ -153,37 +153,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The org's date of a record after attache's last write to it; nil if it was not read, or if
-  /// another user wrote in between.
-  ///
-  /// To undo a creation deletes the whole record. Its date is only known if each later write of
-  /// attache found the date that the previous one had left, and was read back at once. Otherwise
-  /// another user may have changed the record in fields that attache does not see.
-  package func leftDate(by change: EditChange) throws -> String? {
-    let rows = try connection.all(
-      """
-      SELECT server_date, left_values, seen, coalesce(last_ms, sent_ms), since_ms FROM operation
-      WHERE result_id = \(change.recordID) AND state = \(OperationState.done)
-        AND id >= \(change.lastWrite) ORDER BY id
-      """)
-    guard let last = rows.last, try parse(last[1].text, "a write").object != nil else { return nil }
-    guard change.kind == .created else { return last[0].text }
-    var before: String?
-    for row in rows {
-      // The time of a write that the ledger did not record is unknown.
-      guard row[4].integer == nil, let date = row[0].text, let sent = row[3].integer,
-        let written = Dates.milliseconds(iso8601: date),
-        written <= sent + OperationRow.writeMilliseconds
-      else { return nil }
-      if let before {
-        let seen = try parse(row[2].text, "a write")[OperationRow.dateKey]?.string
-        guard let seen, ServerDate.isSame(seen, before) else { return nil }
-      }
-      before = date
-    }
-    return before
-  }
-
   /// The users who can have deleted the record of a change, and the latest time; nil if the time
   /// was not recorded.
   ///

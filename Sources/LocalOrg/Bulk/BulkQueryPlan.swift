@@ -19,7 +19,7 @@ struct BulkQueryPlan {
     var columns: [String] = []
     for path in paths {
       let field = try scope.resolve(path)
-      guard field.field.isStored else {
+      guard !field.field.isCompound else {
         throw OrgError(
           code: "API_ERROR", message: "Selecting compound data not supported in Bulk Query")
       }
@@ -41,7 +41,7 @@ struct BulkQueryPlan {
     sequenceBinding = Int32(head.bindings.count + 1)
     var sql: SQL = "\(head) \(SQLiteValue.null)"
     if !includeDeleted { sql += " AND \(raw: alias).\"IsDeleted\" = 0" }
-    if let visible = Visibility(user: runner.user).probe(object, alias) {
+    if let visible = try Visibility(store: runner.store, user: runner.user).probe(object, alias) {
       sql += " AND \(visible)"
     }
     self.sql = sql
@@ -58,8 +58,10 @@ struct BulkQueryPlan {
       switch selection {
       case .field(let path, _): return [path]
       case .allFields(let which, _):
-        return object.storedFields.filter { which == "ALL" || $0.custom == (which == "CUSTOM") }
-          .map { SOQLPath(parts: [$0.name], line: 1, column: 1) }
+        return object.fields.filter {
+          !$0.isCompound && (which == "ALL" || $0.custom == (which == "CUSTOM"))
+        }
+        .map { SOQLPath(parts: [$0.name], line: 1, column: 1) }
       case .children: throw refusal("A parent-to-child subquery")
       case .typeOf: throw refusal("TYPEOF")
       case .countRows, .aggregate: throw refusal("An aggregate")

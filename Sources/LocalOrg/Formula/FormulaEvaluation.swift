@@ -1,11 +1,11 @@
 import SQLite
 
-/// Evaluates formulas for one record that is about to be saved.
+/// Evaluates formulas for one user and one record, which may be about to be saved.
 struct FormulaEvaluation {
   let store: OrgStore
   let user: OrgUser
   let table: StoredObject
-  /// The record as it will be saved.
+  /// The record as it is or will be saved.
   let row: [SQLiteValue]
   /// The stored record; nil for a new one.
   let before: [SQLiteValue]?
@@ -74,6 +74,13 @@ struct FormulaEvaluation {
       }
       let table = try store.table(parent.name)
       current = try store.row(table, id: id).map { (table, $0) }
+    }
+    if named.field.calculated {
+      guard let current, let formula = store.setup.formula(named.field.name, of: named.object)
+      else { return .null }
+      return try FormulaEvaluation(
+        store: store, user: user, table: current.table, row: current.row, before: nil
+      ).value(formula)
     }
     guard let current, let place = current.table.place(named.field.name) else {
       return FormulaValue(.null, of: named.field)

@@ -154,13 +154,13 @@ struct FormulaParser {
       steps.append(lookup)
       current = parent
     }
-    guard let field = current.field(name), field.isStored else {
+    guard let field = current.field(name), !field.isCompound else {
       throw FormulaError(
         message: "\(current.name) has no field \(name)",
-        fix: ConfigurationReader.oneOf(current.storedFields.map(\.name), near: name),
-        place: place)
+        fix: ConfigurationReader.oneOf(
+          current.fields.filter { !$0.isCompound }.map(\.name), near: name), place: place)
     }
-    return FormulaField(source: source, steps: steps, field: field)
+    return FormulaField(source: source, steps: steps, object: current.name, field: field)
   }
 
   /// Rejects a picklist outside the functions that accept one, as an org does.

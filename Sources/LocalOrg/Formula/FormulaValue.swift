@@ -67,6 +67,21 @@ enum FormulaValue: Equatable, Sendable {
     }
   }
 
+  /// The value of a formula field of this type; null if the formula has another kind.
+  func stored(as field: FieldSchema) -> SQLiteValue {
+    switch self {
+    case _ where field.type == .boolean: return .integer(isTrue ? 1 : 0)
+    case _ where field.type == .string: return isBlank ? .null : .text(text)
+    case .date where field.type == .date: return .text(text)
+    case .moment(let moment) where field.type == .datetime: return .text(Dates.salesforce(moment))
+    case .number(let number) where field.type.isNumber:
+      let unit = (0..<field.scale).reduce(1.0) { unit, _ in unit * 10 }
+      let scaled = (field.type == .percent ? number * 100 : number) * unit
+      return .real(scaled.rounded(.toNearestOrAwayFromZero) / unit)
+    default: return .null
+    }
+  }
+
   /// Compares with a value of the same kind: negative, 0 or positive; nil if they cannot be
   /// compared.
   func order(to other: FormulaValue) -> Int? {

@@ -36,7 +36,7 @@ struct AggregateRunner {
   /// Returns the expression to group by; throws if an org does not support it.
   private func group(_ path: SOQLPath, in scope: inout QueryScope) throws -> String {
     let target = try scope.resolve(path)
-    guard target.expression != nil || target.field.isGroupable, !path.isAggregate else {
+    guard !path.functions.isEmpty || target.field.isGroupable, !path.isAggregate else {
       throw OrgError(
         code: "MALFORMED_QUERY",
         message: QueryError.place(path)

@@ -186,9 +186,9 @@ struct ConditionPlanner {
   {
     var parts: [SQL] = []
     let alias = scope.alias
-    let visibility = Visibility(user: scope.user)
+    let visibility = Visibility(store: scope.store, user: scope.user)
     let visible =
-      probing ? visibility.probe(scope.object, alias) : visibility.scan(scope.object, alias)
+      try probing ? visibility.probe(scope.object, alias) : visibility.scan(scope.object, alias)
     if !includeDeleted {
       // If anything else narrows the result, its index is better; the plus sign disables this one.
       let isAlone = !probing && visible == nil && condition == nil
@@ -204,7 +204,7 @@ struct ConditionPlanner {
 
   private mutating func filterable(_ path: SOQLPath) throws -> ResolvedField {
     let target = try scope.resolve(path)
-    guard target.field.filterable, target.field.isStored else {
+    guard target.field.filterable, !target.field.isCompound else {
       throw QueryError.notFilterable(path, target.field)
     }
     // Only the values of picklists have labels to compare; a record type's name has none here.

@@ -12,7 +12,7 @@ enum OrderPlanner {
             + "that is not grouped")
       }
       let target = try scope.resolve(order.path)
-      guard target.field.sortable, target.field.isStored else {
+      guard target.field.sortable, !target.field.isCompound else {
         throw OrgError(
           code: "MALFORMED_QUERY",
           message: QueryError.place(order.path)

@@ -28,7 +28,7 @@ struct PolymorphicParent {
 
   /// The visible parents of every kind as one table.
   func table(_ lookup: FieldSchema) throws -> SQL {
-    let visibility = Visibility(user: user)
+    let visibility = Visibility(store: store, user: user)
     var parts: [SQL] = []
     let catalog = store.catalog(of: user)
     for target in lookup.referenceTo.compactMap({ catalog.object($0) }) {
@@ -41,7 +41,7 @@ struct PolymorphicParent {
         SELECT p."Id", \(raw: name) AS "Name", \(raw: SQL.quoted(text: target.name)) AS "Type", \
         p."IsDeleted"\(raw: others) FROM \(raw: try store.table(target.name).table) p WHERE p."IsDeleted" = 0
         """
-      if let visible = visibility.probe(target, "p") { part += " AND \(visible)" }
+      if let visible = try visibility.probe(target, "p") { part += " AND \(visible)" }
       parts.append(part)
     }
     return "(" + parts.joined(separator: " UNION ALL ") + ")"

@@ -9,6 +9,8 @@ package struct QueryPage: Sendable {
   /// The records as a JSON array.
   package let records: [UInt8]
   package let count: Int
+  /// Whether the records have no field other than `Id` and `SystemModstamp`.
+  package var isOfIDs = false
 
   package var done: Bool { locator == nil }
 

@@ -42,7 +42,8 @@ struct QueryRunner {
     }
     guard locator != nil || !page.nested.isEmpty else {
       return QueryPage(
-        totalSize: sequences.count, locator: nil, records: page.bytes, count: page.count)
+        totalSize: sequences.count, locator: nil, records: page.bytes, count: page.count,
+        isOfIDs: query.selectsIDs)
     }
     try store.transaction {
       if locator != nil { try store.cursors.save(cursor, sequences) }
@@ -50,7 +51,8 @@ struct QueryRunner {
       try store.cursors.prune(userID: user.id)
     }
     return QueryPage(
-      totalSize: sequences.count, locator: locator, records: page.bytes, count: page.count)
+      totalSize: sequences.count, locator: locator, records: page.bytes, count: page.count,
+      isOfIDs: query.selectsIDs)
   }
 
   private func nesting(_ size: Int) -> NestedPages {
@@ -96,7 +98,7 @@ struct QueryRunner {
     if end == cursor.total { try store.cursors.finish(cursor) }
     return QueryPage(
       totalSize: cursor.total, locator: end < cursor.total ? "\(cursor.id)-\(end)" : nil,
-      records: page.bytes, count: page.count)
+      records: page.bytes, count: page.count, isOfIDs: query.selectsIDs)
   }
 
   /// Returns the subquery at a path of indexes, and the object that it reads.
@@ -133,7 +135,9 @@ struct QueryRunner {
       """
     var sql: SQL = "\(head) \(SQLiteValue.null)"
     if !includeDeleted { sql += " AND \(raw: alias).\"IsDeleted\" = 0" }
-    if let visible = Visibility(user: user).probe(object, alias) { sql += " AND \(visible)" }
+    if let visible = try Visibility(store: store, user: user).probe(object, alias) {
+      sql += " AND \(visible)"
+    }
     return (plan, sql, Int32(head.bindings.count + 1))
   }
 

@@ -44,6 +44,7 @@ struct QueryScope {
     self.user = user
     self.object = object
     self.names = names
+    store.asking[user.id] = user
     catalog = store.catalog(of: user)
     alias = names.next()
     rootNames = Set([object.name, query.alias].compactMap { $0?.lowercased() })
@@ -64,9 +65,21 @@ struct QueryScope {
     guard let field = table.object.field(name) else {
       throw QueryError.noColumn(path, name, table.object.name)
     }
-    let plain = ResolvedField(alias: table.alias, object: table.object, field: field)
+    let plain = value(of: field, in: table.object, table.alias)
     guard let function = path.functions.first else { return plain }
     return try SOQLFunction.apply(function, to: plain, at: path)
+  }
+
+  /// Returns a field of a joined table with the value that the user sees.
+  func value(of field: FieldSchema, in object: ObjectSchema, _ alias: String) -> ResolvedField {
+    let column = alias + "." + SQL.quoted(name: field.name)
+    var expression: String?
+    if field.calculated {
+      expression = store.formulaCall(field, of: object, alias, as: user)
+    } else if let mask = field.mask, !store.setup.showsEncryptedData(to: user) {
+      expression = mask.sql(column)
+    }
+    return ResolvedField(alias: alias, object: object, field: field, expression: expression)
   }
 
   /// Returns the name of a path that is the same however the statement spells it.
@@ -117,7 +130,9 @@ struct QueryScope {
          LEFT JOIN \(try table(of: parent, lookup)) \(raw: name) ON \(raw: name)."Id" = \
         \(raw: current.alias).\(name: lookup.name) AND \(raw: name)."IsDeleted" = 0
         """
-      if let visible = Visibility(user: user).probe(parent, name) { joins += " AND \(visible)" }
+      if let visible = try Visibility(store: store, user: user).probe(parent, name) {
+        joins += " AND \(visible)"
+      }
       current = (name, parent)
       parents[key] = current
     }

@@ -213,8 +213,7 @@ struct RowPlanner {
         guard let field = object.field(path.text) else {
           throw QueryError.noColumn(path, path.text, object.name)
         }
-        node.entries.append(
-          .field(ResolvedField(alias: alias, object: object, field: field)))
+        node.entries.append(.field(scope.value(of: field, in: object, alias)))
       }
       choices.append((object, alias, node))
     }
@@ -272,7 +271,7 @@ struct RowPlanner {
   private func member(_ target: ResolvedField, into columns: inout [String]) -> RowPlan.Member {
     let label = Self.label(target.field.name)
     let index = Int32(columns.count)
-    guard target.field.isStored else {
+    guard !target.field.isCompound else {
       let prefix = String(target.field.name.dropLast("Address".count))
       columns += AddressPart.allCases.map {
         target.alias + "." + SQL.quoted(name: prefix + $0.suffix)

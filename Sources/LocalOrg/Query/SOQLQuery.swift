@@ -103,6 +103,14 @@ struct SOQLQuery {
       }
   }
 
+  /// Whether it selects no field other than `Id` and `SystemModstamp`.
+  var selectsIDs: Bool {
+    selections.allSatisfy {
+      guard case .field(let path, _) = $0 else { return false }
+      return ["id", "systemmodstamp"].contains(path.text.lowercased())
+    }
+  }
+
   var hasChildren: Bool {
     selections.contains { if case .children = $0 { true } else { false } }
   }

@@ -12,12 +12,15 @@ enum BatchResource {
     guard values.count <= most else { throw .tooMany("subrequests", values.count, limit: most) }
     let haltsAtError = body["haltOnError"]?.bool ?? false
     var hasErrors = false
+    var answers: [APIResponse] = []
     var writer = JSONWriter()
     writer.beginArray()
     for (place, value) in values.prefix(call.faults.partLimit ?? values.count).enumerated() {
+      call.faults.delay(part: place)
       let refusal = call.faults.refusal(ofPart: place).map { APIResponse.failure([$0]) }
       let answer = hasErrors && haltsAtError ? halted : refusal ?? part(value, call)
       if !answer.isSuccess { hasErrors = true }
+      answers.append(answer)
       writer.beginObject()
       writer.name("statusCode")
       writer.number(answer.status)
@@ -33,7 +36,11 @@ enum BatchResource {
     envelope.name("results")
     envelope.raw(writer.bytes)
     envelope.endObject()
-    return APIResponse(body: envelope.bytes)
+    // Each part counts as a call.
+    call.server.count(max(0, answers.count - 1))
+    var whole = APIResponse(body: envelope.bytes, calls: answers.count)
+    whole.count(answers)
+    return whole
   }
 
   private static let halted = APIResponse.failure([

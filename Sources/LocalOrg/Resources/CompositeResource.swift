@@ -63,6 +63,7 @@ enum CompositeResource {
     var results: [CompositeResult] = []
     for (place, part) in parts.prefix(call.faults.partLimit ?? parts.count).enumerated() {
       let answer: APIResponse
+      call.faults.delay(part: place)
       do throws(OrgError) {
         if let error = call.faults.refusal(ofPart: place) { throw error }
         answer = try part.run(call, references)
@@ -117,8 +118,9 @@ enum CompositeResource {
     }
     writer.endArray()
     writer.endObject()
-    let records = results.reduce(0) { $0 + ($1.answer.isSuccess ? $1.answer.records ?? 0 : 0) }
-    return APIResponse(body: writer.bytes, records: records)
+    var answer = APIResponse(body: writer.bytes)
+    answer.count(results.map(\.answer))
+    return answer
   }
 }
 

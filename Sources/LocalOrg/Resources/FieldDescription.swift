@@ -3,15 +3,17 @@ import JSON
 /// A field as returned by describe, with every key, because clients fail if one is missing.
 enum FieldDescription {
   static func of(_ field: FieldSchema, in schema: ObjectSchema) -> JSONObject {
-    let isData = field.isStored
+    let isData = !field.isCompound
     let isLongText = field.type == .textarea && field.length > 255
     let isSortable = field.sortable && isData
     return [
-      "aggregatable": .bool(isData && field.type != .boolean && !isLongText),
+      "aggregatable": .bool(
+        isData && field.type != .boolean && field.type != .encryptedstring && !isLongText),
       "aiPredictionField": false,
       "autoNumber": .bool(field.autoNumber),
       "byteLength": JSONValue(field.type.isID ? 18 : field.length * (field.type.isText ? 3 : 1)),
-      "calculated": .bool(field.calculated), "calculatedFormula": .null,
+      "calculated": .bool(field.calculated),
+      "calculatedFormula": field.calculatedFormula.map(JSONValue.string) ?? .null,
       // What happens to children is described by the relationship; here it would mean a master of
       // the record.
       "cascadeDelete": false,
@@ -22,13 +24,15 @@ enum FieldDescription {
       "defaultValueFormula": .null, "defaultedOnCreate": .bool(field.defaultedOnCreate),
       "dependentPicklist": false, "deprecatedAndHidden": false,
       "digits": JSONValue(field.digits), "displayLocationInDecimal": .bool(field.type == .location),
-      "encrypted": false, "externalId": .bool(field.externalId),
+      "encrypted": .bool(field.type == .encryptedstring), "externalId": .bool(field.externalId),
       "extraTypeInfo": field.type == .textarea ? "plaintextarea" : .null,
       "filterable": .bool(field.filterable), "filteredLookupInfo": .null,
       "formulaTreatNullNumberAsZero": false, "groupable": .bool(field.isGroupable),
       "highScaleNumber": false, "htmlFormatted": false, "idLookup": .bool(field.idLookup),
       "inlineHelpText": .null, "label": .string(field.label),
-      "length": JSONValue(field.type.isID ? 18 : field.length), "mask": .null, "maskType": .null,
+      "length": JSONValue(field.type.isID ? 18 : field.length),
+      "mask": field.mask.map { .string($0.character.rawValue) } ?? .null,
+      "maskType": field.mask.map { .string($0.kind.rawValue) } ?? .null,
       "name": .string(field.name), "nameField": .bool(field.nameField),
       "namePointing": .bool(field.isPolymorphic), "nillable": .bool(field.nillable),
       "permissionable": .bool(field.isPermissionable),

@@ -50,7 +50,7 @@ enum PrimingResource {
       "recordCountServed": JSONValue(entries.count),
     ])
     writer.endObject()
-    return APIResponse(body: writer.bytes, records: entries.count)
+    return APIResponse(body: writer.bytes, records: entries.count, ids: entries.count)
   }
 
   /// Writes the entries by object, then by record type, each in the order of its first entry.

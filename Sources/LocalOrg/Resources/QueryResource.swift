@@ -32,7 +32,9 @@ enum QueryResource {
   }
 
   private static func answer(_ page: QueryPage, _ call: APIRequest) -> APIResponse {
-    APIResponse(body: page.answer { "\(call.root)/query/\($0)" }, records: page.count)
+    APIResponse(
+      body: page.answer { "\(call.root)/query/\($0)" }, records: page.count,
+      ids: page.isOfIDs ? page.count : nil)
   }
 
   /// Reads `Sforce-Query-Options: batchSize=N`, limited to the range that an org accepts.

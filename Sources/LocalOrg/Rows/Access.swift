@@ -45,6 +45,7 @@ struct Access {
     } else {
       level = .none
     }
+    if level != .none, try !store.admits(user, to: id, of: schema) { return .none }
     if isDeleted, level != .none, !inBin { return .deleted }
     return rights.edits || level == .none ? level : .read
   }

@@ -69,7 +69,9 @@ struct RecentItems {
       SELECT \(raw: name) FROM \(raw: try store.table(object.name).table) t \
       WHERE t."Id" = \(id) AND t."IsDeleted" = 0
       """
-    if let visible = Visibility(user: user).probe(object, "t") { sql += " AND \(visible)" }
+    if let visible = try Visibility(store: store, user: user).probe(object, "t") {
+      sql += " AND \(visible)"
+    }
     return try store.connection.first(sql).map {
       RecentItem(object: object.name, id: id, name: $0[0].text)
     }

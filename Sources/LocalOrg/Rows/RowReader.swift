@@ -53,7 +53,9 @@ struct RowReader {
       SELECT t."Id" FROM \(raw: table.table) t WHERE t.\(name: field.name) = \(value)\
       \(raw: collation) AND t."IsDeleted" = 0
       """
-    if let visible = Visibility(user: user).probe(schema, "t") { sql += " AND \(visible)" }
+    if let visible = try Visibility(store: store, user: user).probe(schema, "t") {
+      sql += " AND \(visible)"
+    }
     sql += " ORDER BY t.\"seq\" LIMIT 200"
     return try store.connection.all(sql).compactMap { $0[0].text }
   }
@@ -91,7 +93,9 @@ struct RowReader {
       t."IsDeleted" = \(deleted) AND t."SystemModstamp" >= \(Dates.salesforce(start)) AND \
       t."SystemModstamp" < \(Dates.salesforce(end))
       """
-    if let visible = Visibility(user: user).scan(schema, "t") { sql += " AND \(visible)" }
+    if let visible = try Visibility(store: store, user: user).scan(schema, "t") {
+      sql += " AND \(visible)"
+    }
     sql += " ORDER BY t.\"SystemModstamp\", t.\"seq\" LIMIT 600000"
     return try store.connection.all(sql).map { ($0[0].text ?? "", $0[1].text ?? "") }
   }

@@ -29,6 +29,11 @@ struct Catalog: Sendable {
       objects.enumerated().map { ($1.keyPrefix, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
+  /// Returns the catalog with the setup of its objects' fields.
+  func adjusted(by rules: [String: ObjectRules]) -> Catalog {
+    Catalog(objects.map { $0.adjusted(by: rules[$0.name] ?? ObjectRules()) })
+  }
+
   /// The object with that name, ignoring case.
   func object(_ name: String) -> ObjectSchema? { byName[name.lowercased()].map { objects[$0] } }
 

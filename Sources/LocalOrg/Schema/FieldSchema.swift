@@ -2,11 +2,14 @@
 package enum FieldType: String, Sendable {
   case id, string, boolean, int, double, currency, percent, date, datetime, time, email, phone
   case url, textarea, picklist, multipicklist, combobox, reference, address, location
+  case encryptedstring
 
   /// Whether values are stored and compared as text.
   package var isText: Bool {
     switch self {
-    case .string, .email, .phone, .url, .textarea, .picklist, .multipicklist, .combobox: true
+    case .string, .email, .phone, .url, .textarea, .picklist, .multipicklist, .combobox,
+      .encryptedstring:
+      true
     default: false
     }
   }
@@ -56,6 +59,10 @@ package struct FieldSchema: Sendable {
   package var caseSensitive = false
   /// Whether it is a formula field.
   package var calculated = false
+  /// The formula as describe shows it; nil if it is hidden.
+  package var calculatedFormula: String?
+  /// The mask of an encrypted field.
+  package var mask: FieldMask?
   /// Whether its values come from a counter.
   package var autoNumber = false
   /// Whether it is a custom field.
@@ -102,11 +109,15 @@ package struct FieldSchema: Sendable {
   }
 
   package var isGroupable: Bool {
-    isStored && length <= 255 && ![.datetime, .double, .currency, .percent].contains(type)
+    isStored && length <= 255
+      && ![.datetime, .double, .currency, .percent, .encryptedstring].contains(type)
   }
 
   /// Whether the field has its own column.
-  package var isStored: Bool { type != .address && type != .location }
+  package var isStored: Bool { !isCompound && !calculated }
+
+  /// Whether the value consists of other fields.
+  package var isCompound: Bool { type == .address || type == .location }
 
   /// Whether the reference may refer to several objects.
   package var isPolymorphic: Bool { referenceTo.count > 1 }

@@ -10,7 +10,9 @@ enum SearchGroup: String {
   func fields(of object: ObjectSchema) -> [FieldSchema] {
     object.storedFields.filter { field in
       switch self {
-      case .all: field.type.isText && field.type != .picklist && field.type != .multipicklist
+      case .all:
+        field.type.isText
+          && ![.picklist, .multipicklist, .encryptedstring].contains(field.type)
       case .name: field.nameField
       case .email: field.type == .email
       case .phone: field.type == .phone

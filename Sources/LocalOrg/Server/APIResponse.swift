@@ -11,8 +11,19 @@ struct APIResponse: Sendable {
   var stream: (@Sendable () throws -> [UInt8]?)?
   /// The number of records read or written, for the log.
   var records: Int?
+  /// How many of these were answered with no field other than `Id` and `SystemModstamp`.
+  var ids: Int?
+  /// The number of calls that an org counts.
+  var calls = 1
 
   var isSuccess: Bool { (200..<300).contains(status) }
+
+  /// Adds the records of a request's parts.
+  mutating func count(_ parts: [APIResponse]) {
+    let done = parts.filter(\.isSuccess)
+    records = done.reduce(0) { $0 + ($1.records ?? 0) }
+    ids = done.reduce(0) { $0 + ($1.ids ?? 0) }
+  }
 
   /// A status without a body.
   static func empty(_ status: Int, records: Int? = nil) -> APIResponse {

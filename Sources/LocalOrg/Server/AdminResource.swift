@@ -37,6 +37,13 @@ struct AdminResource: Sendable {
     case ("GET", "log"):
       let after = target.query("after").flatMap { Int($0) } ?? 0
       return .json(.array(log.entries(after: after).map(\.json)))
+    case ("GET", "log/totals"):
+      let totals = log.totals(after: target.query("after").flatMap { Int($0) } ?? 0)
+      return .json([
+        "requests": JSONValue(totals.requests), "calls": JSONValue(totals.calls),
+        "records": JSONValue(totals.records), "ids": JSONValue(totals.ids),
+        "bytes": JSONValue(totals.bytes),
+      ])
     case ("POST", "faults"):
       let order = try FaultOrder(object(body))
       faults.add(order.match, nth: order.nth, times: order.times, order.action)

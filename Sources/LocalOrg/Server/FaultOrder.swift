@@ -14,7 +14,7 @@ struct FaultOrder: Sendable {
     "kind", "method", "pathPrefix", "write", "user", "nth", "times", "status", "code",
     "afterCommit", "drop", "truncate", "deliverLate", "delay", "shortPage", "nullEntry",
     "nullPlace", "ruleError", "object", "expireSession", "expireCursors", "limitExceeded",
-    "interrupt", "refusePart", "commitLate", "moveClock", "update", "fields", "delete",
+    "interrupt", "refusePart", "delayPart", "commitLate", "moveClock", "update", "fields", "delete",
   ]
 
   init(_ order: JSONObject) throws(OrgError) {
@@ -66,7 +66,7 @@ struct FaultOrder: Sendable {
     throw refusal(
       "name one of status, drop, truncate, delay, deliverLate, shortPage, nullEntry, nullPlace, "
         + "ruleError, expireSession, expireCursors, limitExceeded, interrupt, refusePart, "
-        + "commitLate, moveClock, update, delete")
+        + "delayPart, commitLate, moveClock, update, delete")
   }
 
   /// Reads an action on one part of a composite request.
@@ -82,6 +82,9 @@ struct FaultOrder: Sendable {
     if let part = number("refusePart") {
       return .refusePart(
         part, status: number("status") ?? 400, code: code ?? "UNKNOWN_EXCEPTION")
+    }
+    if let part = number("delayPart"), let milliseconds = number("delay") {
+      return .delayPart(part, milliseconds: milliseconds)
     }
     return nil
   }

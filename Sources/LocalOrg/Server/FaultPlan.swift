@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import System
 
 /// The faults that affect one request, by when they apply.
 struct FaultPlan: Sendable {
@@ -54,6 +55,13 @@ struct FaultPlan: Sendable {
     return nil
   }
 
+  /// Takes the time that a part is to take.
+  func delay(part place: Int) {
+    for case .delayPart(place, let milliseconds) in actions {
+      Clock.pause(microseconds: UInt32(clamping: milliseconds) &* 1000)
+    }
+  }
+
   /// Returns the error of a part, if it is to be refused.
   func refusal(ofPart place: Int) -> OrgError? {
     for case .refusePart(place, let status, let code, let message) in actions {
@@ -67,7 +75,7 @@ struct FaultPlan: Sendable {
     var plan = self
     plan.actions.removeAll {
       switch $0 {
-      case .interrupt, .refusePart: true
+      case .interrupt, .refusePart, .delayPart: true
       default: false
       }
     }

@@ -38,6 +38,8 @@ package final class Faults: Sendable {
       afterParts: Int, status: Int = 503, code: String = "SERVER_UNAVAILABLE", drops: Bool = false)
     /// One part of a collection, composite or batch, counted from 0, is refused.
     case refusePart(Int, status: Int = 400, code: String, message: String = "injected fault")
+    /// One part of a composite or batch, counted from 0, takes this long.
+    case delayPart(Int, milliseconds: Int)
     /// The request's writes are dated back by this number of seconds, as in a late commit.
     case commitLate(seconds: Int)
     /// The org's clock is moved first; a negative number moves it back.
@@ -70,6 +72,7 @@ package final class Faults: Sendable {
       case .interrupt(let parts, let status, let code, let drops):
         "interrupt after \(parts) parts: \(drops ? "drop" : "\(status) \(code)")"
       case .refusePart(let part, _, let code, _): "refuse part \(part) \(code)"
+      case .delayPart(let part, let milliseconds): "delay part \(part) by \(milliseconds)"
       case .commitLate(let seconds): "commit late by \(seconds) s"
       case .moveClock(let seconds): "move clock by \(seconds) s"
       case .ruleError: "rule error"

@@ -23,6 +23,9 @@ final class OrgService: Sendable {
     calls.wrappingAdd(1, ordering: .relaxed).newValue > options.dailyLimit
   }
 
+  /// Counts more calls.
+  func count(_ more: Int) { calls.wrappingAdd(more, ordering: .relaxed) }
+
   /// Returns the description of an object, which depends only on `key`; `make` creates it if it is
   /// not cached.
   func description(_ key: String, make: () -> [UInt8]) -> [UInt8] {

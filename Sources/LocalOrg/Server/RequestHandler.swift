@@ -17,6 +17,14 @@ final class RequestHandler: Sendable {
   private let soap: SOAPLogin
   private let undeletes: SOAPUndelete
   private let admin: AdminResource
+  /// A response with what the log records about it.
+  private struct Served {
+    var response: ServerResponse
+    var records: Int?
+    var ids: Int?
+    var calls = 0
+  }
+
   // The maximum size of request line and header, as on the platform.
   private static let mostHeadBytes = 16_384
   // The maximum size of a bulk job's data.
@@ -74,19 +82,19 @@ final class RequestHandler: Sendable {
       for: RequestFacts(
         kind: visit.kind, method: target.method, path: request.path, isWrite: visit.isWrite,
         user: session?.user.username))
-    var (response, records) = serve(visit, session, plan)
-    response.headers["Date"] = Dates.http(org.now())
+    var served = serve(visit, session, plan)
+    served.response.headers["Date"] = Dates.http(org.now())
     if visit.kind.isMetered {
-      response.headers["Sforce-Limit-Info"] =
+      served.response.headers["Sforce-Limit-Info"] =
         "api-usage=\(server.usage())/\(server.options.dailyLimit)"
     }
-    note(visit, session, response, records, fault: plan.label, since: start)
-    return response
+    note(visit, session, served, fault: plan.label, since: start)
+    return served.response
   }
 
   private func note(
-    _ visit: RequestContext, _ session: Session?, _ response: ServerResponse, _ records: Int?,
-    fault: String?, since start: UInt64
+    _ visit: RequestContext, _ session: Session?, _ served: Served, fault: String?,
+    since start: UInt64
   ) {
     log.append { sequence in
       RequestLog.Entry(
@@ -94,8 +102,9 @@ final class RequestHandler: Sendable {
         path: visit.request.path,
         soql: [.query, .search].contains(visit.kind) ? visit.target.query("q") : nil,
         user: session?.user.username,
-        app: session?.clientID, status: response.status, isWrite: visit.isWrite,
-        records: records, bytes: response.body.count, fault: fault,
+        app: session?.clientID, status: served.response.status, isWrite: visit.isWrite,
+        calls: served.calls, records: served.records, ids: served.ids,
+        bytes: served.response.body.count, fault: fault,
         milliseconds: Double(Clock.monotonicNanoseconds() - start) / 1_000_000)
     }
   }
@@ -109,22 +118,20 @@ final class RequestHandler: Sendable {
   private func deliver(_ requests: [HeldRequests.Held]) {
     for one in requests {
       let start = Clock.monotonicNanoseconds()
-      let (response, records) = OrgClock.$lag.withValue(one.plan.lag) {
+      let served = OrgClock.$lag.withValue(one.plan.lag) {
         work(one.visit, one.session, one.plan)
       }
-      note(one.visit, one.session, response, records, fault: "arrived late", since: start)
+      note(one.visit, one.session, served, fault: "arrived late", since: start)
     }
   }
 
-  private func serve(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan)
-    -> (ServerResponse, records: Int?)
-  {
+  private func serve(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan) -> Served {
     do {
       try plan.strikeBefore(
         org, ReceivedRequest(visit.request, user: session?.user.username))
     } catch {
       let answer = APIResponse.failure([.storage(error)])
-      return (Self.response(answer), nil)
+      return Served(response: Self.response(answer))
     }
     var session = session
     if plan.expiresSession, let token = session?.token {
@@ -136,41 +143,45 @@ final class RequestHandler: Sendable {
         .init(
           visit: visit, session: session, plan: plan.onArrival, due: org.now() + milliseconds))
     }
-    if let response = plan.answerBefore { return (plan.applyAfter(response), nil) }
-    let (response, records) = OrgClock.$lag.withValue(plan.lag) { work(visit, session, plan) }
-    return (plan.applyAfter(response), records)
+    if let response = plan.answerBefore { return Served(response: plan.applyAfter(response)) }
+    var served = OrgClock.$lag.withValue(plan.lag) { work(visit, session, plan) }
+    served.response = plan.applyAfter(served.response)
+    return served
   }
 
-  private func work(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan)
-    -> (ServerResponse, records: Int?)
-  {
+  private func work(_ visit: RequestContext, _ session: Session?, _ plan: FaultPlan) -> Served {
     let request = visit.request
     if request.rawTarget.utf8.count + Self.size(of: request.headers) > Self.mostHeadBytes {
       let error = OrgError(
         status: 414, code: "URI_TOO_LONG", message: "The URI and its headers are too long")
-      return (Self.response(.failure([error])), nil)
+      return Served(response: Self.response(.failure([error])))
     }
     if request.body.count > server.options.mostBodyBytes, visit.kind != .bulkUpload {
       let error = OrgError.tooLarge(limit: server.options.mostBodyBytes)
-      return (Self.response(.failure([error])), nil)
+      return Served(response: Self.response(.failure([error])))
     }
     switch visit.kind {
     case .token:
-      return (Self.response(tokens.answer(request, origin: visit.origin)), nil)
-    case .soapLogin: return (soap.answer(request, visit.target, origin: visit.origin), nil)
+      return Served(response: Self.response(tokens.answer(request, origin: visit.origin)))
+    case .soapLogin:
+      return Served(response: soap.answer(request, visit.target, origin: visit.origin))
     case .soapUndelete:
-      if let call = visit.soap {
-        return undeletes.answer(call, request, visit.target, session, plan)
+      guard let call = visit.soap else {
+        return Served(
+          response: SOAPText.clientFault("The request is not an envelope with a call"))
       }
-      return (SOAPText.clientFault("The request is not an envelope with a call"), nil)
-    case .revoke: return (identities.revoke(request), nil)
-    case .userinfo: return (identities.userinfo(session, origin: visit.origin), nil)
+      let (response, records) = undeletes.answer(call, request, visit.target, session, plan)
+      return Served(response: response, records: records, calls: 1)
+    case .revoke: return Served(response: identities.revoke(request))
+    case .userinfo: return Served(response: identities.userinfo(session, origin: visit.origin))
     case .identity:
-      return (identities.identity(session, visit.target, origin: visit.origin), nil)
-    case .versions: return (Self.response(VersionResource.versions), nil)
+      return Served(response: identities.identity(session, visit.target, origin: visit.origin))
+    case .versions: return Served(response: Self.response(VersionResource.versions))
     default:
       let answer = data(visit, session, plan)
-      return (Self.response(answer), answer.records)
+      return Served(
+        response: Self.response(answer), records: answer.records, ids: answer.ids,
+        calls: session == nil ? 0 : answer.calls)
     }
   }
 

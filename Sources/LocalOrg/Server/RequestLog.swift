@@ -21,8 +21,12 @@ package final class RequestLog: Sendable {
     package let status: Int
     /// Whether it was to change records.
     package let isWrite: Bool
+    /// The number of calls that an org counts: 0 for logins, the parts of a batch, otherwise 1.
+    package let calls: Int
     /// The number of records read or written.
     package let records: Int?
+    /// How many of these were answered with no field other than `Id` and `SystemModstamp`.
+    package let ids: Int?
     /// The size of the response's body; 0 if it is generated while it is sent.
     package let bytes: Int
     /// The injected faults.
@@ -48,6 +52,30 @@ package final class RequestLog: Sendable {
 
   /// The entries that were to change records.
   package var writes: [Entry] { entries.filter(\.isWrite) }
+
+  /// What some requests cost together.
+  package struct Totals: Sendable, Hashable {
+    package var requests = 0
+    /// The calls that an org counts.
+    package var calls = 0
+    /// The records read or written, with more fields than `Id` and `SystemModstamp`.
+    package var records = 0
+    /// The records of which only these two fields were answered.
+    package var ids = 0
+    /// The size of the responses' bodies, before compression.
+    package var bytes = 0
+  }
+
+  /// Returns the totals of the requests after the first `count`.
+  package func totals(after count: Int = 0) -> Totals {
+    entries(after: count).reduce(into: Totals()) { totals, entry in
+      totals.requests += 1
+      totals.calls += entry.calls
+      totals.records += (entry.records ?? 0) - (entry.ids ?? 0)
+      totals.ids += entry.ids ?? 0
+      totals.bytes += entry.bytes
+    }
+  }
 
   /// The number of requests of each kind.
   package var counts: [RequestKind: Int] {
@@ -78,7 +106,9 @@ extension RequestLog.Entry {
     if let user { object["user"] = .string(user) }
     if let app { object["app"] = .string(app) }
     if let soql { object["soql"] = .string(soql) }
+    object["calls"] = JSONValue(calls)
     if let records { object["records"] = JSONValue(records) }
+    if let ids { object["ids"] = JSONValue(ids) }
     object["bytes"] = JSONValue(bytes)
     if let fault { object["fault"] = .string(fault) }
     object["ms"] = JSONValue((milliseconds * 100).rounded() / 100)

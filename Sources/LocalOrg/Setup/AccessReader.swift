@@ -6,11 +6,13 @@ struct AccessReader {
   let reader: ConfigurationReader
 
   func grant(_ node: JSONNode, _ what: String) -> AccessGrant? {
-    guard let object = reader.object(node, known: ["name", "users", "objects"], what: what),
+    let known = ["name", "users", "viewEncryptedData", "objects"]
+    guard let object = reader.object(node, known: known, what: what),
       let name = object.requiredText("name")
     else { return nil }
     var grant = AccessGrant(name: name)
     grant.users = (object.strings("users") ?? []).map { $0.lowercased() }
+    grant.viewsEncryptedData = object.bool("viewEncryptedData", default: false)
     guard let objects = object["objects"] else { return grant }
     guard let members = objects.members else {
       reader.wrongType(objects, "an object", "name objects: {\"Account\": { … }}")

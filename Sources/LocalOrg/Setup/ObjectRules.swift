@@ -1,4 +1,4 @@
-/// The setup for the records of one object, for all users.
+/// The setup of one object, for all users.
 struct ObjectRules: Sendable {
   /// A condition that no record may meet.
   struct Validation: Sendable {
@@ -26,6 +26,20 @@ struct ObjectRules: Sendable {
     var isRestricted = false
   }
 
+  /// A limit to the records that some users see.
+  struct Restriction: Sendable {
+    let name: String
+    /// The condition for the users to whom it applies, as a formula on their own records.
+    let userCriteria: Formula
+    /// The condition for the records that these users see.
+    let recordFilter: Formula
+  }
+
+  /// The custom fields, in addition to the standard ones.
+  var fields: [FieldSchema] = []
+  /// The formulas of these fields, by field name.
+  var formulas: [String: Formula] = [:]
+  var restrictions: [Restriction] = []
   var picklists: [String: Picklist] = [:]
   var required: Set<String> = []
   var validations: [Validation] = []
@@ -40,14 +54,13 @@ struct ObjectRules: Sendable {
 extension ObjectSchema {
   /// Returns the object with the setup of its fields.
   func adjusted(by rules: ObjectRules) -> ObjectSchema {
-    with(
-      rights: rights,
-      fields: fields.map { field in
-        var field = field
-        if rules.required.contains(field.name) { field.nillable = false }
-        if let picklist = rules.picklists[field.name] { field.adjust(to: picklist) }
-        return field
-      })
+    let standard = fields.map { field in
+      var field = field
+      if rules.required.contains(field.name) { field.nillable = false }
+      if let picklist = rules.picklists[field.name] { field.adjust(to: picklist) }
+      return field
+    }
+    return with(rights: rights, fields: standard + rules.fields)
   }
 }
 

@@ -5,11 +5,21 @@ struct ObjectRulesReader {
   let catalog: Catalog
   let reader: ConfigurationReader
 
-  func rules(_ node: JSONNode, of schema: ObjectSchema) -> ObjectRules {
-    var rules = ObjectRules()
-    let known = ["picklists", "required", "validationRules", "fieldUpdates"]
+  /// Reads the setup of an object, whose custom fields `rules` has and `schema` includes.
+  func rules(_ node: JSONNode, of schema: ObjectSchema, _ rules: ObjectRules) -> ObjectRules {
+    var rules = rules
+    let known = [
+      "fields", "picklists", "required", "validationRules", "fieldUpdates", "restrictionRules",
+    ]
     guard let object = reader.object(node, known: known, what: "the setup of an object") else {
       return rules
+    }
+    for member in object["fields"]?.members ?? [] {
+      guard let text = member.value["formula"] else { continue }
+      rules.formulas[member.name] = formula(text, of: schema, isRead: true)
+    }
+    rules.restrictions = (object.elements("restrictionRules") ?? []).compactMap {
+      restriction($0, of: schema)
     }
     if let picklists = object["picklists"] {
       rules.picklists = self.picklists(picklists, of: schema)
@@ -132,11 +142,41 @@ struct ObjectRulesReader {
     return ObjectRules.Update(name: name, condition: condition, values: values)
   }
 
+  private func restriction(_ node: JSONNode, of schema: ObjectSchema) -> ObjectRules.Restriction? {
+    let known = ["name", "userCriteria", "recordFilter"]
+    guard let object = reader.object(node, known: known, what: "a restriction rule"),
+      let users = catalog.object("User")
+    else { return nil }
+    let name = object.requiredText("name")
+    let criteria =
+      object["userCriteria"].map { formula($0, of: users, isRead: true) }
+      ?? .constant(.bool(true))
+    let filter = object.required("recordFilter", "\"OwnerId = $User.Id\"").flatMap {
+      formula($0, of: schema, isRead: true)
+    }
+    guard let name, let criteria, let filter else { return nil }
+    return ObjectRules.Restriction(name: name, userCriteria: criteria, recordFilter: filter)
+  }
+
   /// Reads a formula; an error is reported at its position in the file.
-  private func formula(_ node: JSONNode, of schema: ObjectSchema) -> Formula? {
+  ///
+  /// A formula that is evaluated for a reader knows no change, and names no encrypted field.
+  private func formula(_ node: JSONNode, of schema: ObjectSchema, isRead: Bool = false) -> Formula?
+  {
     guard let text = reader.string(node) else { return nil }
     do {
-      return try Formula(parsing: text, of: schema, in: catalog)
+      let formula = try Formula(parsing: text, of: schema, in: catalog)
+      guard isRead else { return formula }
+      let functions: Set = ["ISNEW", "ISCHANGED", "PRIORVALUE"]
+      if let name = formula.functions.intersection(functions).sorted().first {
+        reader.report(node, "\(name) needs a record that is being saved", "remove it")
+      }
+      if let secret = formula.fields.first(where: { $0.field.type == .encryptedstring }) {
+        reader.report(
+          node, "\(secret.object).\(secret.field.name) is encrypted, and cannot be read here",
+          "name another field")
+      }
+      return formula
     } catch {
       reader.report(
         node, "\(error.message) (at character \(error.place) of the formula)", error.fix)

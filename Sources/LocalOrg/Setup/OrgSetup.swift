@@ -44,19 +44,38 @@ package struct OrgSetup: Sendable {
       reader.wrongType(node, "an object", "name objects: {\"Case\": { … }}")
       return [:]
     }
-    let rules = ObjectRulesReader(catalog: .standard, reader: reader)
-    var found: [String: ObjectRules] = [:]
-    for member in members {
-      guard let schema = reader.object(named: member, in: .standard) else { continue }
-      found[schema.name] = rules.rules(member.value, of: schema)
+    let named = members.compactMap { member in
+      reader.object(named: member, in: .standard).map { (node: member.value, schema: $0) }
     }
+    // Formulas may name the custom fields of any object, so these are read first.
+    let fields = CustomFieldReader(reader: reader)
+    var found: [String: ObjectRules] = [:]
+    for (node, schema) in named {
+      found[schema.name] = ObjectRules(fields: fields.fields(node["fields"], of: schema))
+    }
+    let catalog = Catalog.standard.adjusted(by: found)
+    let rules = ObjectRulesReader(catalog: catalog, reader: reader)
+    for (node, schema) in named {
+      guard let whole = catalog.object(schema.name), let own = found[schema.name] else { continue }
+      found[schema.name] = rules.rules(node, of: whole, own)
+    }
+    for (node, schema) in named { fields.refuseCircles(node["fields"], of: schema, in: found) }
     return found
   }
 
   /// Returns a catalog with the setup of its fields.
   func adjusted(_ catalog: Catalog) -> Catalog {
-    guard !objects.isEmpty else { return catalog }
-    return Catalog(catalog.objects.map { $0.adjusted(by: objects[$0.name] ?? ObjectRules()) })
+    objects.isEmpty ? catalog : catalog.adjusted(by: objects)
+  }
+
+  /// The formula of a formula field.
+  func formula(_ field: String, of object: String) -> Formula? { objects[object]?.formulas[field] }
+
+  /// Whether encrypted fields are shown to a user without their masks.
+  func showsEncryptedData(to user: OrgUser) -> Bool {
+    let name = user.username.lowercased()
+    return profiles.last { $0.name == user.profileName }?.viewsEncryptedData == true
+      || permissionSets.contains { $0.viewsEncryptedData && $0.users.contains(name) }
   }
 
   /// The rights of a user; nil if they are unrestricted.

@@ -52,6 +52,8 @@ struct AccessGrant: Sendable {
   let name: String
   /// The user names in lower case; the users of a profile are moved to it.
   var users: [String] = []
+  /// Whether its users see encrypted fields without their masks.
+  var viewsEncryptedData = false
   /// By object name.
   var objects: [String: OfObject] = [:]
 }

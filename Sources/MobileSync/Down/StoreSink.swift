@@ -8,6 +8,9 @@ import System
 /// a prime, which is several times faster. After an error of the org or the connection, the pages
 /// that arrived are kept; if the process ends, the soups are empty. Another writer commits the
 /// transaction first (`settle`), and the load then continues page by page.
+///
+/// Into a disposable file, a first load writes finished pages instead, and the soups are empty
+/// until it ends. Its records, and what it keeps after an error, are the same.
 package final class StoreSink: RecordSink {
   private enum Phase {
     case undecided, initial, pages
@@ -34,6 +37,8 @@ package final class StoreSink: RecordSink {
   package var stores: [Store] { [context.store] }
   package var isInitialLoad: Bool { phase == .initial }
   package var mayHoldOrphans: Bool { true }
+  /// Whether finished pages are being appended to the file, so that its soups still seem empty.
+  var isWritingPages: Bool { phase == .initial && context.store.isDisposable }
 
   package func makeWritable() {}
 
@@ -47,15 +52,28 @@ package final class StoreSink: RecordSink {
     let leaves = context.options.mergeMode == .leaveIfChanged && phase == .pages
     let skip = leaves ? try target.idsToSkip(context) : [:]
     return try SyncError.inStore {
-      try context.store.transaction {
-        var records = 0
-        for part in page.parts
-        where part.platform ?? context.store.platform == context.store.platform {
-          records += try store(part, skip: skip[part.destination.soupName] ?? [])
+      let parts = page.parts.filter {
+        $0.platform ?? context.store.platform == context.store.platform
+      }
+      if isWritingPages { return try append(parts) }
+      return try context.store.transaction {
+        try parts.reduce(0) {
+          try $0 + store($1, skip: skip[$1.destination.soupName] ?? [])
         }
-        return records
       }
     }
+  }
+
+  /// Appends the finished pages of a page's parts, which needs no transaction but can undo nothing.
+  private func append(_ parts: [SyncPage.Part]) throws -> Int {
+    for part in parts where loads[part.destination] == nil {
+      loads[part.destination] = try makeLoader(part.destination, skip: [])
+    }
+    // No part is stored if another one is faulty.
+    if parts.count > 1 {
+      for part in parts { try loads[part.destination]?.check(part.bytes, in: part.container) }
+    }
+    return try parts.reduce(0) { try $0 + store($1, skip: []) }
   }
 
   private func store(_ part: SyncPage.Part, skip: Set<String>) throws -> Int {
@@ -103,7 +121,7 @@ package final class StoreSink: RecordSink {
       soup: place.soupName, specs: [], syncID: context.syncID, now: now)
     options.idPath = place.idPath
     options.modificationPath = place.modificationPath
-    options.durability = .durable
+    options.durability = isWritingPages ? .disposable : .durable
     return try BulkLoader(
       phase == .initial ? .cold : .incremental,
       destinations: [.init(context.store, skip: skip)], options: options)
@@ -120,7 +138,9 @@ package final class StoreSink: RecordSink {
       Set(places.map(\.soupName)).count == places.count
     else { return }
     for place in places where try !isEmpty(place.soupName) { return }
-    try SyncError.inStore { try context.store.beginLongChange() }
+    if !context.store.isDisposable {
+      try SyncError.inStore { try context.store.beginLongChange() }
+    }
     phase = .initial
     context.isInitialLoad = true
   }
@@ -135,6 +155,7 @@ package final class StoreSink: RecordSink {
   /// Commits a first load; further pages are committed one by one.
   func settle() {
     guard phase == .initial else { return }
+    let isDisposable = context.store.isDisposable
     phase = .pages
     context.isInitialLoad = false
     do throws(StoreError) {
@@ -142,9 +163,9 @@ package final class StoreSink: RecordSink {
         guard let counts = try loader.finish().destinations.first else { continue }
         context.report.written += counts.written - counts.doubles
       }
-      try context.store.commitLongChange()
+      if !isDisposable { try context.store.commitLongChange() }
     } catch {
-      context.store.undoLongChange()
+      isDisposable ? context.store.spoil() : context.store.undoLongChange()
       failure = SyncError(store: error)
     }
     loads = [:]

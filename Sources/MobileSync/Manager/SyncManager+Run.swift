@@ -119,7 +119,8 @@ extension SyncManager {
     let context = SyncContext(
       state, options: options, settings: settings, store: store, login: login,
       save: { (state) throws(SyncError) in
-        try SyncsSoup.update(state, in: self.store)
+        // A change of the file would wait for the page that is being appended, for no reader.
+        if self.sink?.isWritingPages != true { try SyncsSoup.update(state, in: self.store) }
         continuation.yield(state)
       },
       shouldStop: { self.phase != .accepting })

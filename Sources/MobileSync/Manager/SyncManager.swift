@@ -75,7 +75,9 @@ public actor SyncManager {
   }
 
   private func setUp() throws(SyncError) {
-    try SyncError.inStore { try store.share(waitSeconds: settings.waitSeconds) }
+    if !store.isDisposable {
+      try SyncError.inStore { try store.share(waitSeconds: settings.waitSeconds) }
+    }
     try SyncsSoup.register(in: store)
     for var state in try SyncsSoup.states(in: store) where state.status == .running {
       state.status = .stopped

@@ -43,7 +43,7 @@ struct IngestStage {
     try await take(candidates, inbox)
     // The whole inbox was examined, so every earlier finding about it is outdated.
     if run.options.files.isEmpty {
-      try run.ledger.settleEarlierFindings(.returnLeft, by: run.row.id)
+      try run.ledger.settleFindings(.returnLeft, by: run.row.id)
     }
   }
 

@@ -332,17 +332,7 @@ struct PrimeJob: Sendable {
     // The org's values count as issued, even if devices have changed them.
     try writeIssued(outcome, number: number, temporary, after: previous)
     let carried = try carry(into: temporary)
-    var files: [GenerationRecord.StoreFile] = []
-    for platform in pipeline.platforms {
-      for store in stores {
-        let file = temporary + "/" + fileName(of: store, platform)
-        let entry = try SnapshotDirectory.measure(
-          file, scope: isGlobal ? .global : .user, storeName: store.storeName,
-          path: path(of: store, platform), stamp: stamp(number, platform),
-          counts: counts(of: store, file))
-        files.append(GenerationRecord.StoreFile(platform: platform, entry: entry))
-      }
-    }
+    let files = try measure(temporary, number: number)
     var notes: JSONObject = [
       "username": .string(user.username), "readAs": .string(session.identity.userID),
     ]
@@ -354,6 +344,22 @@ struct PrimeJob: Sendable {
       stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes,
       carried: carried)
     try directory.publish(temporary, as: record)
+  }
+
+  /// Returns the descriptions of all stores; several files are hashed at the same time.
+  private func measure(
+    _ temporary: String, number: Int
+  ) throws -> [GenerationRecord.StoreFile] {
+    let files = pipeline.platforms.flatMap { platform in stores.map { (platform, $0) } }
+    return try Parallel.map(files.count) { place in
+      let (platform, store) = files[place]
+      let file = temporary + "/" + fileName(of: store, platform)
+      let entry = try SnapshotDirectory.measure(
+        file, scope: isGlobal ? .global : .user, storeName: store.storeName,
+        path: path(of: store, platform), stamp: stamp(number, platform),
+        counts: counts(of: store, file))
+      return GenerationRecord.StoreFile(platform: platform, entry: entry)
+    }
   }
 
   /// Writes the open edits into the stores that they came from.

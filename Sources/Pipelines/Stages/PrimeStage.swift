@@ -62,7 +62,7 @@ struct PrimeStage {
     PreflightStage(run: run).tell()
     // Every user was tried, so earlier findings about skipped users are outdated.
     if run.options.users.isEmpty {
-      for kind in Self.primeFindings { try run.ledger.settleEarlierFindings(kind, by: run.row.id) }
+      for kind in Self.primeFindings { try run.ledger.settleFindings(kind, by: run.row.id) }
     }
   }
 

@@ -113,7 +113,7 @@ struct ReconcileStage {
           "fix": .string("review the held edits; to send them: \(confirm)"),
         ])
     }
-    if isWhole { try run.ledger.settleEarlierFindings(.changesHeld, by: run.row.id) }
+    if isWhole { try run.ledger.settleFindings(.changesHeld, by: run.row.id) }
   }
 
   /// The command that sends the held changes.

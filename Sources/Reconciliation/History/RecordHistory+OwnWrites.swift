@@ -3,6 +3,7 @@ import Ledger
 import MobileSync
 import SQLite
 import Salesforce
+import System
 
 extension RecordHistory {
   /// The fields that a device edited, as far as that is known without the org.
@@ -123,6 +124,33 @@ extension RecordHistory {
       }
     }
     return names
+  }
+
+  /// The org's date of the record after attache's last write to it; nil if it was not read, or if
+  /// another user wrote in between.
+  ///
+  /// To undo a creation deletes the whole record. Its date is only known if each later write of
+  /// attache found the date that the previous one had left, and was read back at once. Otherwise
+  /// another user may have changed the record in fields that attache does not see.
+  func leftDate(by change: EditChange) -> String? {
+    let writes = writes.filter { $0.id >= change.lastWrite }
+    guard let last = writes.last, last.left != nil else { return nil }
+    guard change.kind == .created else { return last.serverDate }
+    var before: String?
+    for write in writes {
+      // The time of a write that the ledger did not record is unknown.
+      guard !write.isPresumed, let date = write.serverDate,
+        let sent = write.lastSentMilliseconds ?? write.sentMilliseconds,
+        let written = Dates.milliseconds(iso8601: date),
+        written <= sent + OperationRow.writeMilliseconds
+      else { return nil }
+      if let before {
+        let seen = write.seen?[OperationRow.dateKey]?.string
+        guard let seen, ServerDate.isSame(seen, before) else { return nil }
+      }
+      before = date
+    }
+    return before
   }
 }
 

@@ -78,11 +78,6 @@ extension LedgerDatabase {
     }
   }
 
-  /// Whether an edit is a deletion that was applied.
-  func isApplied(deletion edit: Int64) throws -> Bool {
-    try connection.text("SELECT verdict FROM edit WHERE id = \(edit)") == Verdict.deleted.rawValue
-  }
-
   /// Whether an edit is still to be sent or needs review.
   func isUnsettled(_ edit: Int64) throws -> Bool {
     try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.isUnsettledEdit)")

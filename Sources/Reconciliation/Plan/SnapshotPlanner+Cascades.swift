@@ -71,18 +71,20 @@ extension SnapshotPlanner {
 
   /// Leaves deletions while a record that their device moved away is still below theirs, because its
   /// edit is not sent.
+  ///
+  /// If it is sent first, the journal checks that it was done.
   private func waitForLeaving(_ plan: inout SnapshotPlan) throws {
     let sent = Set(plan.sends.map(\.edit.id))
     let settled = Set(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
     var waiting: Set<Int64> = []
-    for send in plan.sends where send.edit.decision?.decision.sends != true {
-      let leaving = cascades.leaving[send.edit.id, default: []].subtracting(sent)
-      let left = try leaving.subtracting(settled).filter { try state.isUnsettled($0) }.sorted()
+    for (index, send) in plan.sends.enumerated()
+    where send.edit.decision?.decision.sends != true {
+      let leaving = cascades.leaving[send.edit.id, default: []]
+      let left = try leaving.subtracting(sent).subtracting(settled)
+        .filter { try state.isUnsettled($0) }.sorted()
+      plan.sends[index].leaving = leaving.intersection(sent)
       if left.isEmpty { continue }
-      var settlement = send.blocked(
-        because: "a record that the device has moved away from it is still below it")
-      settlement.detail.otherEdits = left
-      plan.settled.append((send.edit, settlement))
+      plan.settled.append((send.edit, send.blocked(byLeaving: left)))
       waiting.insert(send.edit.id)
     }
     plan.sends.removeAll { waiting.contains($0.edit.id) }
@@ -132,7 +134,7 @@ extension SnapshotPlanner {
     {
       return true
     }
-    for id in cascades.masters[edit.id] ?? [] where try state.isApplied(deletion: id) {
+    for id in cascades.masters[edit.id] ?? [] where try state.verdict(of: id) == .deleted {
       if candidate.operation != .create { return true }
       guard let deletion = try state.openEdit(id: id)?.edit, let record = deletion.recordID,
         let sobject = deletion.sobject, APIName.isValid(sobject)

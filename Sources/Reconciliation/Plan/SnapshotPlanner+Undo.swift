@@ -41,7 +41,8 @@ extension SnapshotPlanner {
       for one in group {
         var facts = UndoRule.Facts(
           change: one.change, server: one.server,
-          leftDate: try state.leftDate(by: one.change), base: one.edit.base,
+          leftDate: try histories.history(ofRecord: one.change.recordID).leftDate(by: one.change),
+          base: one.edit.base,
           instance: try state.instance)
         if one.bin != nil {
           facts.bin = one.bin

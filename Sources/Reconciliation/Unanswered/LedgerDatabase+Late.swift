@@ -31,14 +31,14 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The last write to a record after another write was sent.
-  func laterWrite(than operation: OperationRow, recordID: String) throws -> OperationRow? {
+  /// The last write to each record that was written after another write was sent.
+  func laterWrites(than operation: OperationRow) throws -> [OperationRow] {
     try operations(
       """
-      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) AND id > \(operation.id)
-        ORDER BY id DESC LIMIT 1
-      """
-    ).first
+      id IN (SELECT max(l.id) FROM operation l
+        WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(operation.id)
+        GROUP BY l.result_id) ORDER BY id
+      """)
   }
 
   /// The writes to a record, in the order in which they were planned.

@@ -167,7 +167,7 @@ extension Reconciler {
     let isCreated = try isCreated(record, by: write, access)
     guard try isSenders || ((isCreated || !taken.isEmpty) && isResolved(write)),
       try isCreated
-        || (Self.isAfter(record, operation) && !isExplained(record, writes, write, known))
+        || (isAfter(record, operation, known) && !isExplained(record, writes, write, known))
     else { return false }
     if isSenders, let later = writes.last, later.id > operation.id,
       !Self.stands(later, in: record, against: operation)
@@ -267,10 +267,19 @@ extension Reconciler {
       of: pending(write.operation, access), write.operation.sobject) ?? []
   }
 
-  /// Whether a record was last written when the request was sent, or later.
-  private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
-    guard let date = written(record), let sent = operation.sentMilliseconds else { return false }
-    return date >= sent - UnacknowledgedCreates.slackMilliseconds
+  /// Whether a record was last written when the request was sent, or later: by its date or, if the
+  /// org's clock was set back, because it has another date than when it was last known.
+  private func isAfter(
+    _ record: JSONObject, _ operation: OperationRow, _ known: JSONObject
+  ) throws -> Bool {
+    guard let date = Self.written(record), let sent = operation.sentMilliseconds else {
+      return false
+    }
+    if date >= sent - UnacknowledgedCreates.slackMilliseconds { return true }
+    guard let last = known[OperationRow.dateKey]?.string,
+      let current = record[try modificationField(of: operation)]?.string
+    else { return false }
+    return !ServerDate.isSame(last, current)
   }
 
   /// When a record was last written, in ms of the org's time.
@@ -301,11 +310,13 @@ extension Reconciler {
     {
       operation.expected.verdict = .updated
     }
+    let overwritten = try overwritten(by: operation)
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
       var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
       settlement.detail.message = words
       if settlement.verdict == .conflict { settlement.detail.showNow(record) }
+      try tell(overwritten, by: operation, write.edit, &settlement)
       try report(&settlement, of: write.edit.id)
     }
     try await recordServerState(after: [([operation], access)])
@@ -371,8 +382,10 @@ extension Reconciler {
     settlement.verdict = .conflict
     settlement.detail.showNow(later.payload)
     settlement.detail.otherEdits = operation.editID == later.editID ? [] : [later.editID]
+    let overwritten = try overwritten(by: operation, besides: later.payload)
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
+      try tell(overwritten, by: operation, write.edit, &settlement)
       try state.noteLeft([(operation, nil, nil)])
       try report(&settlement, of: operation.editID)
     }

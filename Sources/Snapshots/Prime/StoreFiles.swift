@@ -9,10 +9,18 @@ import System
 /// copies those of all platforms at the first change. New files have temporary names until
 /// everything is done, so an interrupted prime leaves only temporary files.
 final class StoreFiles {
-  private struct Item {
+  private struct Item: Sendable {
     let platform: Platform
     let file: PrimeFile
     var temporary: String { file.new + ".partial" }
+
+    /// Copies the previous store.
+    func copy() throws(SystemError) {
+      guard let previous = file.previous else { return }
+      try StoreFiles.makeDirectory(of: temporary)
+      if Files.exists(temporary) { try Files.remove(temporary) }
+      try Files.copy(previous, to: temporary, forgettingSource: true)
+    }
   }
 
   private let store: PrimeStore
@@ -110,13 +118,13 @@ final class StoreFiles {
     guard !isWritable else { return }
     discard()
     isWritable = true
+    let items = self.items.filter { $0.file.previous != nil }
+    do {
+      _ = try Parallel.map(items.count) { try items[$0].copy() }
+    } catch {
+      throw SyncError(store: error)
+    }
     for item in items {
-      guard let previous = item.file.previous else { continue }
-      try Self.onDisk { () throws(SystemError) in
-        try Self.makeDirectory(of: item.temporary)
-        if Files.exists(item.temporary) { try Files.remove(item.temporary) }
-        try Files.copy(previous, to: item.temporary, forgettingSource: true)
-      }
       let opened = try SyncError.inStore { try Store(opening: item.temporary) }
       opened.clock = { [now] in now }
       stores.append(opened)

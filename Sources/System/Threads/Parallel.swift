@@ -19,6 +19,19 @@ package enum Parallel {
     }
   }
 
+  /// The results of `body` for 0 to `count` - 1, which run as in `perform`; throws the first error,
+  /// if any, when all are done.
+  package static func map<T: Sendable>(
+    _ count: Int, _ body: @Sendable (Int) throws -> T
+  ) throws -> [T] {
+    let results = Locked<[Result<T, any Error>?]>(Array(repeating: nil, count: count))
+    perform(count) { place in
+      let result = Result { try body(place) }
+      results.withLock { $0[place] = result }
+    }
+    return try results.withLock { $0 }.compactMap { try $0?.get() }
+  }
+
   /// Starts `body` for 0 to `count` - 1, each on its own thread, and returns at once.
   ///
   /// If no thread is available, the part is done before the call returns.

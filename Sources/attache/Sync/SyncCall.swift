@@ -84,7 +84,7 @@ struct SyncCall: Sendable {
     let path = program.absolute(command.store)
     let session = try await org.session(username: command.login.username)
     let file = try SyncStore(path, mayCreate: plan.soups != nil)
-    defer { file.discardIfEmpty() }
+    defer { file.discardUnfinished() }
     let store = try file.open(command.platform.flatMap { Platform(rawValue: $0.rawValue) })
     var result = Result()
     if let warning = try Provenance.checkOwner(of: store, session.identity) {
@@ -101,17 +101,20 @@ struct SyncCall: Sendable {
       let names = try await setUp(manager, session, &result)
       try await run(names, manager, &result)
     } catch {
-      try await close(manager)
+      if try await close(manager) { try file.publish() }
       throw error
     }
-    try await close(manager)
+    if try await close(manager) { try file.publish() }
     return result
   }
 
-  /// Closes the store so that it is a single file without a `-wal`.
-  private func close(_ manager: SyncManager) async throws {
-    try await manager.withStore { try $0.checkpoint() }
+  /// Closes the store so that it is a single file without a `-wal`; returns whether it has all
+  /// records that it should have.
+  private func close(_ manager: SyncManager) async throws -> Bool {
+    let isWhole = await manager.withStore { !$0.isSpoiled }
+    if isWhole { try await manager.withStore { try $0.checkpoint() } }
     try await manager.close()
+    return isWhole
   }
 
   // MARK: setup

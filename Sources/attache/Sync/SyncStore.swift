@@ -5,26 +5,58 @@ import SmartStore
 import System
 
 /// The store file of a `sync` command, locked so that no other process syncs it meanwhile.
+///
+/// A missing store is created in a file with another name, which is renamed when the syncs have
+/// ended. If the process is killed, there is no store, and the next run removes the file.
 struct SyncStore: ~Copyable {
   let path: String
-  /// Whether this command creates the file.
+  /// Whether this command creates the store.
   let isNew: Bool
   private let lock: FileLock
+  /// The file of a new store until it is complete.
+  private var unfinished: String { Self.unfinished(path) }
 
   /// Locks the file.
   ///
   /// If it does not exist, `mayCreate` determines whether it is created.
   init(_ path: String, mayCreate: Bool) throws {
-    let isNew = !Files.exists(path)
-    if isNew, !mayCreate {
+    if !mayCreate, !Files.exists(path) {
       throw UsageError(
         "there is no file \(path)",
         hint: "correct the name, or give --store-config FILE and --platform to create a store")
     }
-    if !isNew { try Self.checkReadable(path) }
+    let new = try Files.exists(path) ? nil : Self.newFile(path)
+    if new == nil { try Self.checkReadable(path) }
+    // A separate lock file would stay next to the store forever.
+    lock = try new ?? Self.lock(path, of: path)
+    self.path = path
+    isNew = new != nil
+  }
+
+  private static func unfinished(_ path: String) -> String { path + ".partial" }
+
+  /// Locks the file of a new store; nil if another process has created the store in the meantime.
+  ///
+  /// The file stays locked when it is renamed.
+  private static func newFile(_ path: String) throws -> FileLock? {
+    let file = unfinished(path)
+    var lock = try lock(file, of: path)
+    if Files.exists(path) {
+      try Files.remove(file)
+      return nil
+    }
+    // What a killed run left cannot be continued.
+    if try Files.size(of: file) > 0 {
+      try remove(file)
+      lock.close()
+      lock = try Self.lock(file, of: path)
+    }
+    return lock
+  }
+
+  private static func lock(_ file: String, of path: String) throws -> FileLock {
     do throws(LockError) {
-      // A separate lock file would stay next to the store forever.
-      lock = try FileLock(path, note: nil)
+      return try FileLock(file, note: nil)
     } catch {
       guard case .held(let holder) = error else {
         throw PipelineError(.failed, "disk", "\(error)")
@@ -34,8 +66,10 @@ struct SyncStore: ~Copyable {
         reason: "the file is locked by \(holder)",
         fix: "wait until it has finished, and run it again")
     }
-    self.path = path
-    self.isNew = isNew
+  }
+
+  private static func remove(_ file: String) throws(SystemError) {
+    for suffix in ["-journal", "-wal", "-shm", ""] { try Files.remove(file + suffix) }
   }
 
   /// Opens the store, or creates it in the platform's layout.
@@ -53,12 +87,30 @@ struct SyncStore: ~Copyable {
       throw UsageError(
         "a new store needs a platform", hint: "give --platform ios or --platform android")
     }
-    return try Store(creating: path, platform: platform)
+    return try Store(disposable: unfinished, platform: platform)
   }
 
-  /// Removes the new file if nothing was written to it.
-  borrowing func discardIfEmpty() {
-    if isNew, let size = try? Files.size(of: path), size == 0 { try? Files.remove(path) }
+  /// Gives a new store its name after all its content is on disk.
+  borrowing func publish() throws {
+    guard isNew else { return }
+    do throws(SystemError) {
+      if !Files.exists(path) {
+        // SQLite would apply what a removed store left to the new one.
+        for suffix in ["-journal", "-wal", "-shm"] { try Files.remove(path + suffix) }
+      }
+      try DurableFile.move(unfinished, toNew: path)
+    } catch {
+      guard Files.exists(path) else { throw PipelineError(.failed, "disk", "\(error)") }
+      throw PipelineError(
+        .locked, "sync.locked", "another program created \(path) while the syncs ran",
+        reason: "the new store was discarded", fix: "run it again")
+    }
+  }
+
+  /// Removes the file of a new store that was not published.
+  borrowing func discardUnfinished() {
+    // The next run removes a file that cannot be removed now.
+    if isNew { try? Self.remove(unfinished) }
   }
 
   /// Throws with the reason if a file cannot be read, as far as that shows before it is opened.

@@ -90,7 +90,11 @@ struct AcmeTarget: CustomSyncDownTarget {
   }
 }
 
-enum DownSink: String, CaseIterable, Sendable { case store, snapshot }
+enum DownSink: String, CaseIterable, Sendable {
+  /// A live store, and one that no one else reads until it gets its name.
+  case store, disposable
+  case snapshot
+}
 
 /// One kind of sync down, run repeatedly into one kind of sink.
 final class DownWorld {
@@ -113,9 +117,10 @@ final class DownWorld {
         users: ["admin@example.com", "ada@example.com"])
     }
     switch sink {
-    case .store:
+    case .store, .disposable:
       let store = try await ManagedStore(
-        platform, org: org, as: user, settings: settings, customTargets: AcmeTarget.targets)
+        platform, org: org, as: user, settings: settings, customTargets: AcmeTarget.targets,
+        isDisposable: sink == .disposable)
       try await store.manager.setUpSyncs(from: SyncsConfig(syncs: syncs))
       self.store = store
       snapshot = nil

@@ -28,13 +28,14 @@ import Testing
     return cursor.maxTimeStamp
   }
 
-  private func context(overlap: Int = 0) throws -> SyncContext {
+  private func context(overlap: Int = 0, isDisposable: Bool = false) throws -> SyncContext {
     var state = SyncState(
       type: .syncDown, name: nil, target: [:], options: [:], soupName: ManagedStore.accounts)
     state.id = 7
     return SyncContext(
       state, options: SyncOptions(), settings: SyncSettings(overlapSeconds: overlap),
-      store: try ManagedStore.makeStore(directory.file("store.db"), .android)
+      store: try ManagedStore.makeStore(
+        directory.file("store.db"), .android, isDisposable: isDisposable)
     ) { () async throws(Salesforce.OrgError) in
       throw Salesforce.OrgError(.configuration, message: "no org here", request: "login")
     }
@@ -54,13 +55,15 @@ import Testing
     return #"{"Id":"\#(id)"\#(member)}"#
   }
 
-  @Test(arguments: ["nowhere", "contacts"])
-  func `the parts of a page are stored in one transaction`(_ second: String) throws {
-    let context = try context()
+  @Test(arguments: ["nowhere", "contacts"], [false, true])
+  func `the parts of a page are stored together or not at all`(
+    _ second: String, _ isDisposable: Bool
+  ) throws {
+    let context = try context(isDisposable: isDisposable)
     let sink = StoreSink(context, NoTarget())
     // The second part has no soup, or a record without an ID.
     let page = page(
-      (ManagedStore.accounts, Self.record("001A", Self.date)), (second, #"{"Name":"x"}"#))
+      (ManagedStore.accounts, Self.record("001X", Self.date)), (second, #"{"Name":"x"}"#))
     let error = #expect(throws: SyncError.self) { _ = try sink.load(page, expected: { _ in 0 }) }
     #expect(error?.message.contains(second) == true)
     #expect(try context.store.count(of: ManagedStore.accounts) == 0)
@@ -68,6 +71,8 @@ import Testing
       (ManagedStore.accounts, Self.record("001A", Self.date)),
       (ManagedStore.contacts, Self.record("003A", nil)))
     #expect(try sink.load(good, expected: { _ in 0 }) == 2)
+    // Finished pages are not in the soups until the load ends.
+    if isDisposable { try sink.finish() }
     #expect(try context.store.count(of: ManagedStore.accounts) == 1)
     #expect(try context.store.count(of: ManagedStore.contacts) == 1)
   }

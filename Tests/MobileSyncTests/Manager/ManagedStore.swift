@@ -17,15 +17,25 @@ final class ManagedStore {
 
   /// - Parameters:
   ///   - overlapSeconds: 0, as in the SDK.
+  ///   - isDisposable: Whether the store's file has no other reader.
   ///   - adjust: Changes the store before the manager opens it.
   init(
     _ platform: Platform = .ios, org: SyncedOrg? = nil, as username: String = "admin@example.com",
     settings: SyncSettings = SyncSettings(overlapSeconds: 0),
-    customTargets: CustomTargets = CustomTargets(), adjust: (Store) throws -> Void = { _ in }
+    customTargets: CustomTargets = CustomTargets(), isDisposable: Bool = false,
+    adjust: (Store) throws -> Void = { _ in }
   ) async throws {
     let org = try org ?? SyncedOrg()
     self.org = org
     self.platform = platform
+    if isDisposable {
+      let client = try org.client(username)
+      manager = try await SyncManager(
+        store: Self.makeStore(directory.file("store.db"), platform, isDisposable: true),
+        settings: settings, customTargets: customTargets
+      ) { () async throws(Salesforce.OrgError) in try await client.session() }
+      return
+    }
     let store = try Self.makeStore(directory.file("store.db"), platform)
     try adjust(store)
     try store.close()
@@ -63,8 +73,13 @@ final class ManagedStore {
     ) { () async throws(Salesforce.OrgError) in try await client.session() }
   }
 
-  static func makeStore(_ path: String, _ platform: Platform) throws -> Store {
-    let store = try Store(creating: path, platform: platform)
+  static func makeStore(
+    _ path: String, _ platform: Platform, isDisposable: Bool = false
+  ) throws -> sending Store {
+    let store =
+      isDisposable
+      ? try Store(disposable: path, platform: platform)
+      : try Store(creating: path, platform: platform)
     try store.registerSoup(
       accounts,
       indexSpecs: [

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
@@ -16,18 +17,18 @@ import java.util.zip.ZipOutputStream;
 final class KitTest {
   private static int passed;
   private static int failed;
-  private static final Instant NOW = Instant.parse("2026-02-10T00:00:00Z");
+  static final Instant NOW = Instant.parse("2026-02-10T00:00:00Z");
 
-  private final Path scene;
-  private final Path work;
-  private final Map<String, String> keys = new HashMap<>();
-  private final Owner owner;
+  final Path scene;
+  final Path work;
+  final Map<String, String> keys = new HashMap<>();
+  final Owner owner;
 
   interface Body {
     void run() throws Exception;
   }
 
-  private static void test(String name, Body body) {
+  static void test(String name, Body body) {
     try {
       body.run();
       passed++;
@@ -40,13 +41,13 @@ final class KitTest {
     }
   }
 
-  private static void expect(Object found, Object wanted) {
+  static void expect(Object found, Object wanted) {
     if (!String.valueOf(found).equals(String.valueOf(wanted))) {
       throw new AssertionError("is " + found + ", not " + wanted);
     }
   }
 
-  private static void refused(Refusal.Code code, Body body) throws Exception {
+  static void refused(Refusal.Code code, Body body) throws Exception {
     try {
       body.run();
     } catch (Refusal refusal) {
@@ -76,6 +77,8 @@ final class KitTest {
       all.installations();
       all.deltas();
       all.sealedArchives();
+      new SealedStoreTest(all).run();
+      new StrangerTest(all).run();
       all.returns();
       Disk.remove(all.work);
     }
@@ -198,29 +201,29 @@ final class KitTest {
 
   // MARK: files
 
-  private Path bundle(int generation) {
+  Path bundle(int generation) {
     return scene.resolve(generation + "/ios.bundle.zip");
   }
 
-  private Path own(int generation) {
+  Path own(int generation) {
     return scene.resolve(generation + "/android.bundle.zip");
   }
 
-  private Path delta() {
+  Path delta() {
     return scene.resolve("android.delta.1-2.zip");
   }
 
-  private static String read(Path archive, String entry) throws Exception {
+  static String read(Path archive, String entry) throws Exception {
     try (ZipFile zip = new ZipFile(archive.toFile())) {
       return new String(zip.getInputStream(zip.getEntry(entry)).readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 
   private Path sealed(String name) {
-    return scene.resolve("android." + name + ".sealed.zip");
+    return scene.resolve("android." + name + ".archive.zip");
   }
 
-  private Attache kit(String name) throws Exception {
+  Attache kit(String name) throws Exception {
     return new Attache(work.resolve(name), owner, Trust.keys(keys.get("other"), keys.get("sign")),
         (file, form) -> {
           expect(form, Database.Form.PLAIN);
@@ -228,29 +231,33 @@ final class KitTest {
         });
   }
 
-  private Attache installed(String name) throws Exception {
+  Attache installed(String name) throws Exception {
     Attache kit = kit(name);
     kit.install(kit.verify(own(1)), () -> {}, NOW);
     return kit;
   }
 
-  private Path store(String name) {
+  Path store(String name) {
     return work.resolve(name).resolve(
         "databases/smartstore_" + owner.org + "_" + owner.user + "_internal.db");
   }
 
   /** Changes a row as the SDK does. */
-  private void edit(String name, int row, boolean isLocal) throws Exception {
+  void edit(String name, int row, boolean isLocal) throws Exception {
     try (JdbcDatabase database = new JdbcDatabase(store(name))) {
-      String table = "TABLE_" + database.query("SELECT id FROM soup_attrs WHERE soupName = 'accounts'").get(0)[0];
-      String column = database.query(
-          "SELECT columnName FROM soup_index_map WHERE soupName = 'accounts' AND path = '__local__'").get(0)[0];
-      String id = database.query("SELECT id FROM " + table + " ORDER BY id LIMIT 1 OFFSET " + row).get(0)[0];
-      database.execute(
-          "UPDATE " + table + " SET soup = json_set(soup, '$.__local__', json('" + isLocal + "'), "
-              + "'$.__last_error__', 'Not sent.'), lastModified = lastModified + 1000, " + column + " = '"
-              + isLocal + "' WHERE id = " + id);
+      edit(database, row, isLocal);
     }
+  }
+
+  static void edit(Database database, int row, boolean isLocal) throws Exception {
+    String table = "TABLE_" + database.query("SELECT id FROM soup_attrs WHERE soupName = 'accounts'").get(0)[0];
+    String column = database.query(
+        "SELECT columnName FROM soup_index_map WHERE soupName = 'accounts' AND path = '__local__'").get(0)[0];
+    String id = database.query("SELECT id FROM " + table + " ORDER BY id LIMIT 1 OFFSET " + row).get(0)[0];
+    database.execute(
+        "UPDATE " + table + " SET soup = json_set(soup, '$.__local__', json('" + isLocal + "'), "
+            + "'$.__last_error__', 'Not sent.'), lastModified = lastModified + 1000, " + column + " = '"
+            + isLocal + "' WHERE id = " + id);
   }
 
   // MARK: signatures
@@ -269,6 +276,13 @@ final class KitTest {
     test("a key that is none", () -> refused(Refusal.Code.KEY, () -> Trust.keys("ssh-rsa AAAA")));
     test("every byte of the manifest", () -> flip(document, changed -> trust.verify(changed, signature)));
     test("every byte of the signature", () -> flip(signature, changed -> trust.verify(document, changed)));
+    byte[] delta = read(delta(), "delta.json").getBytes(StandardCharsets.UTF_8);
+    byte[] other = Files.readAllBytes(Path.of(delta() + ".sig"));
+    test("every byte of a delta", () -> {
+      trust.verify(delta, other);
+      flip(delta, changed -> trust.verify(changed, other));
+      flip(other, changed -> trust.verify(delta, changed));
+    });
     test("a shortened signature", () -> {
       for (int count = 0; count < signature.length; count += 7) {
         byte[] start = java.util.Arrays.copyOf(signature, count);
@@ -281,17 +295,20 @@ final class KitTest {
     void of(byte[] bytes) throws Exception;
   }
 
-  private static void flip(byte[] bytes, Check check) throws Exception {
-    for (int place = 0; place < bytes.length; place++) {
+  private static void flip(byte[] bytes, Check check) {
+    int[] accepted = IntStream.range(0, bytes.length).parallel().filter(place -> {
       byte[] changed = bytes.clone();
       changed[place] ^= 1 << place % 8;
       try {
         check.of(changed);
       } catch (Refusal refusal) {
-        continue;
+        return false;
+      } catch (Exception error) {
+        throw new AssertionError("byte " + place, error);
       }
-      throw new AssertionError("byte " + place + " is not refused");
-    }
+      return true;
+    }).toArray();
+    if (accepted.length > 0) throw new AssertionError("byte " + accepted[0] + " is not refused");
   }
 
   // MARK: archives
@@ -355,7 +372,7 @@ final class KitTest {
 
   // MARK: installing
 
-  private static final class Stop extends RuntimeException {}
+  static final class Stop extends RuntimeException {}
 
   /** Stops a call at each of its steps; returns the number of steps. */
   private static int stopping(Attache kit, int step, Body body) throws Exception {
@@ -429,7 +446,7 @@ final class KitTest {
   }
 
   /** The generation, the installation and the number of the returns of each store. */
-  private List<String> stamps(String name) throws Exception {
+  List<String> stamps(String name) throws Exception {
     List<String> stamps = new ArrayList<>();
     for (Path file : new Path[] {store(name), work.resolve(name).resolve("databases/smartstore.db")}) {
       try (Store store = new Store("", new JdbcDatabase(file))) {
@@ -545,20 +562,24 @@ final class KitTest {
   }
 
   /** Every row of the user's store, without the mark of the installation. */
-  private String content(String name) throws Exception {
-    StringBuilder text = new StringBuilder();
+  String content(String name) throws Exception {
     try (JdbcDatabase database = new JdbcDatabase(store(name))) {
-      for (String[] soup : database.query("SELECT soupName, id FROM soup_attrs ORDER BY id")) {
-        String columns = soup[0].equals("attache_stamp") ? "id, json_extract(soup, '$.stampId')" : "*";
-        for (String[] row : database.query("SELECT " + columns + " FROM TABLE_" + soup[1] + " ORDER BY id")) {
-          text.append(String.join("\t", row)).append('\n');
-        }
-      }
-      for (String[] row : database.query("SELECT name, seq FROM sqlite_sequence ORDER BY name")) {
+      return content(database);
+    }
+  }
+
+  static String content(Database database) throws Exception {
+    StringBuilder text = new StringBuilder();
+    for (String[] soup : database.query("SELECT soupName, id FROM soup_attrs ORDER BY id")) {
+      String columns = soup[0].equals("attache_stamp") ? "id, json_extract(soup, '$.stampId')" : "*";
+      for (String[] row : database.query("SELECT " + columns + " FROM TABLE_" + soup[1] + " ORDER BY id")) {
         text.append(String.join("\t", row)).append('\n');
       }
-      expect(database.query("PRAGMA integrity_check").get(0)[0], "ok");
     }
+    for (String[] row : database.query("SELECT name, seq FROM sqlite_sequence ORDER BY name")) {
+      text.append(String.join("\t", row)).append('\n');
+    }
+    expect(database.query("PRAGMA integrity_check").get(0)[0], "ok");
     return text.toString();
   }
 

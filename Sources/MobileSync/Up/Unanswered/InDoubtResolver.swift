@@ -361,7 +361,7 @@ package struct InDoubtResolver {
       }
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
-    let fates = UnacknowledgedCreates.match(all, found, asksPerson: asksPerson)
+    let fates = UnacknowledgedCreates.match(all, found, describe, asksPerson: asksPerson)
     for (place, fate) in zip(asked, fates) {
       switch fate {
       case .made(let made):
@@ -462,6 +462,10 @@ package struct InDoubtResolver {
     let now = session.serverDate ?? session.estimatedServerDate
     var lost = write
     lost.until = write.sent + window
+    // If the org's clock was set back since, the record may have an earlier date.
+    if now < write.sent - UnacknowledgedCreates.slackMilliseconds {
+      lost.since = min(write.since, now - UnacknowledgedCreates.lateMilliseconds)
+    }
     lost.isOver = window <= 0 || now - write.sent >= window
     lost.ahead = ahead
     return lost

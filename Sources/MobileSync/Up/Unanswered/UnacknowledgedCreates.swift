@@ -98,11 +98,34 @@ package enum UnacknowledgedCreates {
   /// A record that only its creator has changed and that has nothing of what was sent is most
   /// likely the sender's separate work. With `asksPerson` an operator decides; otherwise it counts
   /// as separate work.
+  ///
+  /// A record from the day after the wait is adopted only if it agrees in full. With the object's
+  /// `describe`, an operator decides about one that was changed since (`mayBe`).
   package static func match(
-    _ creates: [PendingWrite], _ candidates: [JSONObject], asksPerson: Bool = true
+    _ creates: [PendingWrite], _ candidates: [JSONObject], _ describe: Describe? = nil,
+    asksPerson: Bool = true
   ) -> [Fate] {
-    var matching = UnacknowledgedCreatesMatching(creates, candidates, asksPerson: asksPerson)
+    var matching = UnacknowledgedCreatesMatching(
+      creates, candidates, describe, asksPerson: asksPerson)
     return matching.fates()
+  }
+
+  /// Whether a record may be what a create made, although values were changed since.
+  ///
+  /// It must have been changed after it was created, and still have half of the distinctive values
+  /// that were sent. A sender who creates similar records repeats references, choices, and perhaps
+  /// a city or a date, but seldom more.
+  static func mayBe(_ record: JSONObject, _ sent: JSONObject, _ describe: Describe) -> Bool {
+    let isChanged =
+      record["LastModifiedById"] != record["CreatedById"]
+      || record["LastModifiedDate"] != record["CreatedDate"]
+    let distinctive = sent.filter { name, value in
+      guard let held = record[name], let field = describe.field(name) else { return false }
+      return !FieldValue.isSame(value, nil) && value.bool == nil && held.bool == nil
+        && value.string.flatMap({ RecordID($0) }) == nil && !field.type.hasSuffix("picklist")
+    }
+    let kept = distinctive.count { FieldValue.isSame($0.value, record[$0.name]) }
+    return isChanged && kept > 0 && kept * 2 >= distinctive.count
   }
 
   /// The 18-character ID of a record.

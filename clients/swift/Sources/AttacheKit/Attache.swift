@@ -3,8 +3,8 @@ import Foundation
 /// The stores of one user in an app: installs bundles, applies deltas, and prepares returns.
 ///
 /// Call every function while the SDK has the stores closed, except `prepareReturn`, `decide`,
-/// `hasChanges` and `reasons`, which open the stores separately. Use it from one thread
-/// at a time.
+/// `hasChanges` and `reasons`, which open the stores separately. Calls that write wait for each
+/// other, also in another process.
 public final class Attache {
   /// The user whose stores they are.
   public let owner: Owner
@@ -43,7 +43,7 @@ public final class Attache {
     let offer = try Offer(
       file, signature: signature ?? URL(fileURLWithPath: file.path + ".sig"), trust: trust,
       owner: owner, passphrase: passphrase)
-    if offer.isDelta, try installed(at: [])?.stamps != offer.offered.from {
+    if offer.isDelta, try alone({ try installed(at: []) })?.stamps != offer.offered.from {
       throw Refusal(.delta, "the delta is for other stores than the installed ones")
     }
     return offer
@@ -54,9 +54,11 @@ public final class Attache {
 
   /// Decides what to do next; `offers` are a newer bundle and a delta to it, or nothing.
   public func decide(_ offers: [Offer] = [], now: Date = Date()) throws -> Decision {
-    try resume()
-    let paths = offers.flatMap { $0.parts.map(\.path) }
-    return Decision(try installed(at: paths), offers.map(\.offered), now: now)
+    try alone {
+      try resume()
+      let paths = offers.flatMap { $0.parts.map(\.path) }
+      return Decision(try installed(at: paths), offers.map(\.offered), now: now)
+    }
   }
 
   /// Whether the user has changed anything since the last return, or since the installation.
@@ -85,33 +87,58 @@ public final class Attache {
 
   /// Installs a bundle, or applies a delta, if the decision about it allows that.
   ///
-  /// `closing` closes the stores in the SDK, once everything is ready to be put in place. After an
-  /// interruption, the stores are the former ones, or `resume` completes the installation.
+  /// `closing` closes the stores in the SDK, once everything is ready to be put in place; it must
+  /// not wait for another call of the kit. If the user changes something until then, nothing is
+  /// installed. After an interruption, the stores are the former ones, or `resume` completes the
+  /// installation.
   public func install(
     _ offer: Offer, now: Date = Date(), closing: () throws -> Void = {}
   ) throws {
-    let decision = try decide([offer], now: now)
-    guard decision.offer != nil else {
-      throw Refusal(.notAllowed, "the decision is \"\(decision.action.rawValue)\"")
+    try alone {
+      try resume()
+      let paths = offer.parts.map(\.path)
+      let former = try seen(paths)
+      let decision = try decide([offer], now: now)
+      guard decision.offer != nil else {
+        throw Refusal(.notAllowed, "the decision is \"\(decision.action.rawValue)\"")
+      }
+      try prepare(offer, UUID().uuidString.lowercased(), former)
+      do {
+        try requireUnchanged(paths, former)
+        if !offer.isDelta { try closing() }
+      } catch {
+        try abandon()
+        throw error
+      }
+      try complete()
     }
-    let install = UUID().uuidString.lowercased()
-    try prepare(offer, install)
-    if !offer.isDelta { try closing() }
-    try resume()
   }
 
-  /// Completes an interrupted installation.
+  /// Completes an interrupted installation, unless the user has changed something since.
   ///
   /// Call it at the app's start, before the SDK opens a store.
   public func resume() throws {
+    try alone {
+      do { try complete() } catch let refusal as Refusal where refusal.code == .notAllowed {}
+    }
+  }
+
+  /// Puts everything in place that is ready.
+  private func complete() throws {
     try remove(home("staging"))
     guard let plan: Plan = read("ready/plan.json") else { return try remove(home("ready")) }
     var state = plan.state
     let manifest = try JSON.decoder().decode(
       Manifest.self, from: Data(contentsOf: home("ready/manifest.json")))
+    if try !isBegun(manifest, plan) {
+      do { try requireUnchanged(manifest.stores.map(\.path), plan.former) } catch {
+        try abandon()
+        throw error
+      }
+    }
     if plan.isDelta {
       do { state.seen = try applyDeltas(manifest, plan) } catch {
-        try remove(home("ready"))
+        try abandon()
         throw error
       }
     } else {
@@ -131,14 +158,45 @@ public final class Attache {
     try write(state, "state.json")
     try rename(home("ready/manifest.json"), home("manifest.json"), isCopy: true)
     try step("clean")
+    try abandon()
+  }
+
+  /// Removes what is ready.
+  private func abandon() throws {
     // The plan goes first: without it there is nothing to resume.
     try remove(home("ready/plan.json"))
     try step("end")
     try remove(home("ready"))
   }
 
+  /// Whether an installation has put a store in place, or the app has removed one for it.
+  private func isBegun(_ manifest: Manifest, _ plan: Plan) throws -> Bool {
+    if plan.former.keys.contains(where: { !files.fileExists(atPath: place($0).path) }) {
+      return true
+    }
+    return try manifest.stores.enumerated().contains { index, store in
+      guard plan.isDelta else { return !files.fileExists(atPath: home("ready/\(index)").path) }
+      let stamp = try autoreleased { try self.store(store.path).stamp() }
+      return stamp?.stampId == store.stampId && stamp?.install == plan.state.install
+    }
+  }
+
+  /// Checks that the stores have the local changes that they had before.
+  private func requireUnchanged(_ paths: [String], _ former: [String: Seen]) throws {
+    for (path, now) in try seen(paths) where former[path] != now {
+      throw Refusal(.notAllowed, "the user has changed something since the decision")
+    }
+  }
+
+  /// The local changes of each store, by its path.
+  private func seen(_ paths: [String]) throws -> [String: Seen] {
+    try stores(paths).reduce(into: [:]) { $0[$1.path] = Seen(try $1.changes()) }
+  }
+
   /// Unpacks, checks and marks everything in a directory, and renames that directory as a whole.
-  private func prepare(_ offer: Offer, _ install: String) throws {
+  private func prepare(
+    _ offer: Offer, _ install: String, _ former: [String: Seen]
+  ) throws {
     let staging = home("staging")
     try remove(staging)
     try files.createDirectory(at: staging, withIntermediateDirectories: true)
@@ -162,7 +220,8 @@ public final class Attache {
     }
     try write(offer.document, to: staging.appendingPathComponent("manifest.json"))
     let plan = Plan(
-      isDelta: offer.isDelta, state: State(install: install, seen: Seen(changes)))
+      isDelta: offer.isDelta, former: former,
+      state: State(install: install, seen: Seen(changes)))
     try write(JSON.encoder().encode(plan), to: staging.appendingPathComponent("plan.json"))
     if offer.isDelta, offer.parts.count > 1 {
       // A refusal by the last store would leave the others changed.
@@ -202,6 +261,7 @@ public final class Attache {
   public struct Return: Sendable {
     /// The zip to upload.
     public let file: URL
+    fileprivate let install: String
     fileprivate let handback: Int
     fileprivate let at: Date
     fileprivate let seen: Seen
@@ -213,6 +273,10 @@ public final class Attache {
   /// Upload the file under a name that ends in `.part`, rename it in the inbox, and then call
   /// `delivered`, which removes it.
   public func prepareReturn(as file: URL, now: Date = Date()) throws -> Return {
+    try alone { try prepared(file, now) }
+  }
+
+  private func prepared(_ file: URL, _ now: Date) throws -> Return {
     try resume()
     guard let manifest: Manifest = read("manifest.json") else {
       throw Refusal(.store, "the stores were not installed by this kit")
@@ -223,6 +287,8 @@ public final class Attache {
     var state: State = read("state.json") ?? State(install: UUID().uuidString.lowercased())
     let own = zip(manifest.stores, stamps).first { $0.0.scope == "user" }?.1 ?? stamps[0]
     let install = own.install ?? state.install
+    // The state of another installation says nothing about this one.
+    if state.install != install { state = State(install: install) }
     let handback = (stamps.map(\.handback).max() ?? 0) + 1
     for store in stores { try store.mark(install: install, handback: handback) }
     let work = home("return")
@@ -254,22 +320,22 @@ public final class Attache {
     }
     try zip.finish()
     let seen = Seen(changes)
-    if seen.count > 0, !state.returnedWork || state.install != install {
-      state.returnedWork = true
-      state.install = install
-      try write(state, "state.json")
-    }
+    if seen.count > 0 { state.returnedWork = true }
+    try write(state, "state.json")
     try rename(part, file)
-    return Return(file: file, handback: handback, at: now, seen: seen)
+    return Return(file: file, install: install, handback: handback, at: now, seen: seen)
   }
 
   /// Records that a return has arrived in the inbox, and removes its file.
   public func delivered(_ returned: Return) throws {
-    guard var state: State = read("state.json") else { return }
-    state.returned = Installed.Returned(handback: returned.handback, at: returned.at)
-    state.seen = returned.seen
-    try write(state, "state.json")
-    try remove(returned.file)
+    try alone {
+      if var state: State = read("state.json"), state.install == returned.install {
+        state.returned = Installed.Returned(handback: returned.handback, at: returned.at)
+        state.seen = returned.seen
+        try write(state, "state.json")
+      }
+      try remove(returned.file)
+    }
   }
 
   // MARK: the state
@@ -295,6 +361,8 @@ public final class Attache {
 
   private struct Plan: Codable {
     let isDelta: Bool
+    /// The local changes of the former stores, by path.
+    let former: [String: Seen]
     let state: State
   }
 
@@ -341,6 +409,12 @@ public final class Attache {
   }
 
   // MARK: files
+
+  /// Runs the body while no other call writes.
+  private func alone<R>(_ body: () throws -> R) throws -> R {
+    try files.createDirectory(at: home(""), withIntermediateDirectories: true)
+    return try Gate.of(home("lock").path).pass(body)
+  }
 
   private func place(_ path: String) -> URL { root.appendingPathComponent(path) }
 

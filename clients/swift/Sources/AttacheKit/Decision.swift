@@ -86,7 +86,8 @@ public struct Facts: Equatable, Sendable {
   public var returned = false
   /// The newest bundle includes the last return.
   public var included = false
-  /// The newest bundle was made after the return, which is some days old, without it.
+  /// The newest bundle was made after the return, which is some days old, without it; or the
+  /// clock was set back to before the return.
   public var overdue = false
 
   /// Decides; a pure function.
@@ -136,6 +137,7 @@ extension Decision {
       if let best, let at = installed.returned?.at {
         facts.overdue =
           offers[best].created > at && now > at.addingTimeInterval(Self.repeatAfterDays * 86_400)
+          || now < at
       }
     }
     action = facts.action

@@ -73,12 +73,14 @@ public struct Offer {
       throw Refusal(.format, "\(first.name) lacks a member")
     }
     try owner.check(manifest)
-    let isSafe = files.allSatisfy { file in
-      !file.path.contains("\\")
-        && file.path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
-          !["", ".", ".."].contains($0)
-        }
-    }
+    let isSafe =
+      Set(files.map(\.path)).count == files.count
+      && files.allSatisfy { file in
+        !file.path.contains("\\") && !file.path.hasPrefix(".attache/")
+          && file.path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+            !["", ".", ".."].contains($0)
+          }
+      }
     let others = Refusal(.contents, "the archive has other files than \(first.name) names")
     var entries = Array(outer.entries.dropFirst())
     if let seal, seal.isOfArchive {
@@ -105,7 +107,7 @@ public struct Offer {
 
   /// Opens a sealed archive whose size and digest are as described.
   ///
-  /// The opened archive has no name on the disk once it can be read.
+  /// The opened archive has no name on the disk.
   private static func opened(
     _ entry: ZipReader.Entry, of outer: ZipReader, _ seal: Manifest.Seal, _ passphrase: String?,
     beside file: URL
@@ -118,13 +120,12 @@ public struct Offer {
     }
     let plain = URL(fileURLWithPath: file.path + ".opened")
     try Data().write(to: plain)
-    defer { try? FileManager.default.removeItem(at: plain) }
-    let handle = try FileHandle(forWritingTo: plain)
-    defer { try? handle.close() }
+    let handle = try FileHandle(forUpdating: plain)
+    try FileManager.default.removeItem(at: plain)
     var sealed = try SealedArchive(passphrase: passphrase) { try handle.write(contentsOf: $0) }
     try outer.read(entry) { try sealed.update($0) }
     try sealed.finish()
-    return try ZipReader(plain)
+    return try ZipReader(handle)
   }
 
   /// Passes on the content of a part; its digest is checked at the end.

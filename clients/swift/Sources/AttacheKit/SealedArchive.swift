@@ -82,7 +82,7 @@ struct SealedArchive {
     private static func derived(_ secret: Data, salt: Data) -> Data {
       HKDF<SHA256>.deriveKey(
         inputKeyMaterial: SymmetricKey(data: secret), salt: salt,
-        info: Data("attache archive 1".utf8), outputByteCount: 48
+        info: Data("attache-archive 1".utf8), outputByteCount: 48
       ).withUnsafeBytes { Data($0) }
     }
 
@@ -95,7 +95,7 @@ struct SealedArchive {
     }
   #else
     private static func derived(_ secret: Data, salt: Data) -> Data {
-      let info = Array("attache archive 1".utf8)
+      let info = Array("attache-archive 1".utf8)
       let extracted = code(Array(salt), Array(secret))
       let first = code(extracted, info + [1])
       return Data(first + code(extracted, first + info + [2]).prefix(16))

@@ -13,75 +13,115 @@ struct ZipReader {
 
   /// The entries in the order of the archive.
   let entries: [Entry]
-  private let archive: Data
+  private let file: FileHandle
   private static let damaged = Refusal(.archive, "the archive is damaged")
 
-  init(_ file: URL) throws {
-    do { archive = try Data(contentsOf: file, options: .mappedIfSafe) } catch {
-      throw Refusal(.archive, "\(file.path) cannot be read")
+  /// A part of the archive, whose numbers are little-endian.
+  private struct Bytes {
+    let data: Data
+    /// The place of the part in the archive.
+    let start: Int
+
+    func number(_ place: Int, _ count: Int) throws -> Int {
+      let offset = place - start
+      guard offset >= 0, offset <= data.count - count else { throw damaged }
+      return (0..<count).reversed().reduce(0) {
+        $0 << 8 | Int(data[data.startIndex + offset + $1])
+      }
     }
-    let archive = archive
-    func number(_ offset: Int, _ count: Int) throws -> Int {
-      guard offset >= 0, offset <= archive.count - count else { throw Self.damaged }
-      return (0..<count).reversed().reduce(0) { $0 << 8 | Int(archive[offset + $1]) }
-    }
-    func number64(_ offset: Int) throws -> Int {
-      let (low, high) = (try number(offset, 4), try number(offset + 4, 4))
-      guard high < 1 << 30 else { throw Self.damaged }
+
+    func number64(_ place: Int) throws -> Int {
+      let (low, high) = (try number(place, 4), try number(place + 4, 4))
+      guard high < 1 << 30 else { throw damaged }
       return low | high << 32
     }
-    let lowest = max(0, archive.count - 65_557)
-    guard archive.count >= 22,
-      let end = try (lowest...archive.count - 22).reversed().first(where: {
-        try number($0, 4) == 0x0605_4B50
+  }
+
+  init(_ url: URL) throws {
+    guard let file = try? FileHandle(forReadingFrom: url) else {
+      throw Refusal(.archive, "\(url.path) cannot be read")
+    }
+    try self.init(file)
+  }
+
+  init(_ file: FileHandle) throws {
+    self.file = file
+    guard let size = (try? file.seekToEnd()).flatMap({ Int(exactly: $0) }), size >= 22 else {
+      throw Self.damaged
+    }
+    let tail = try Self.bytes(of: file, max(0, size - 65_557), size)
+    guard
+      let end = try (tail.start...size - 22).reversed().first(where: {
+        try tail.number($0, 4) == 0x0605_4B50
       })
     else { throw Self.damaged }
-    var (count, place) = (try number(end + 10, 2), try number(end + 16, 4))
+    var (count, place) = (try tail.number(end + 10, 2), try tail.number(end + 16, 4))
     if count == 0xFFFF || place == 0xFFFF_FFFF {
-      guard end >= 20, try number(end - 20, 4) == 0x0706_4B50 else { throw Self.damaged }
-      let record = try number64(end - 12)
-      (count, place) = (try number64(record + 32), try number64(record + 48))
+      guard end >= 20, try Self.bytes(of: file, end - 20, end).number(end - 20, 4) == 0x0706_4B50
+      else { throw Self.damaged }
+      let record = try Self.bytes(of: file, end - 12, end - 4).number64(end - 12)
+      let fields = try Self.bytes(of: file, record, record + 56)
+      (count, place) = (try fields.number64(record + 32), try fields.number64(record + 48))
     }
+    let directory = try Self.bytes(of: file, place, end)
     var entries: [Entry] = []
     while entries.count < count {
-      guard try number(place, 4) == 0x0201_4B50, try number(place + 8, 2) & 1 == 0 else {
-        throw Self.damaged
-      }
-      let (nameCount, extraCount) = (try number(place + 28, 2), try number(place + 30, 2))
+      guard try directory.number(place, 4) == 0x0201_4B50,
+        try directory.number(place + 8, 2) & 1 == 0
+      else { throw Self.damaged }
+      let nameCount = try directory.number(place + 28, 2)
+      let extraCount = try directory.number(place + 30, 2)
       let after = place + 46 + nameCount
-      guard after + extraCount <= archive.count,
-        let name = String(data: archive[place + 46..<after], encoding: .utf8)
+      guard after + extraCount <= end,
+        let name = String(
+          data: directory.data.dropFirst(place + 46 - directory.start).prefix(nameCount),
+          encoding: .utf8)
       else { throw Self.damaged }
       var values = [
-        try number(place + 24, 4), try number(place + 20, 4), try number(place + 42, 4),
+        try directory.number(place + 24, 4), try directory.number(place + 20, 4),
+        try directory.number(place + 42, 4),
       ]
       var extra = after
       while extra + 4 <= after + extraCount {
-        let (kind, size) = (try number(extra, 2), try number(extra + 2, 2))
+        let (kind, size) = (try directory.number(extra, 2), try directory.number(extra + 2, 2))
         if kind == 1 {
           var field = extra + 4
           for index in values.indices where values[index] == 0xFFFF_FFFF {
-            values[index] = try number64(field)
+            values[index] = try directory.number64(field)
             field += 8
           }
         }
         extra += 4 + size
       }
-      let (method, header) = (try number(place + 10, 2), values[2])
-      guard method == 0 || method == 8, try number(header, 4) == 0x0403_4B50 else {
-        throw Self.damaged
-      }
-      let start = try header + 30 + number(header + 26, 2) + number(header + 28, 2)
-      guard values[1] <= archive.count - start, method == 8 || values[0] == values[1] else {
+      let (method, start) = (try directory.number(place + 10, 2), values[2])
+      guard method == 0 || method == 8, start <= size - 30 else { throw Self.damaged }
+      let header = try Self.bytes(of: file, start, start + 30)
+      guard try header.number(start, 4) == 0x0403_4B50 else { throw Self.damaged }
+      let content = try start + 30 + header.number(start + 26, 2) + header.number(start + 28, 2)
+      guard values[1] <= size - content, method == 8 || values[0] == values[1] else {
         throw Self.damaged
       }
       entries.append(
         Entry(
           name: name, bytes: values[0], isDeflated: method == 8,
-          crc: UInt32(try number(place + 16, 4)), packed: start..<start + values[1]))
-      place = after + extraCount + (try number(place + 32, 2))
+          crc: UInt32(try directory.number(place + 16, 4)), packed: content..<content + values[1]))
+      place = after + extraCount + (try directory.number(place + 32, 2))
     }
     self.entries = entries
+  }
+
+  /// Reads a part, which a file that was cut off meanwhile lacks.
+  private static func bytes(of file: FileHandle, _ start: Int, _ end: Int) throws -> Bytes {
+    guard start >= 0, start <= end else { throw damaged }
+    var data = Data()
+    do {
+      try file.seek(toOffset: UInt64(start))
+      while data.count < end - start,
+        let more = try file.read(upToCount: end - start - data.count), !more.isEmpty
+      { data.append(more) }
+    } catch { throw damaged }
+    guard data.count == end - start else { throw damaged }
+    return Bytes(data: data, start: start)
   }
 
   /// Reads a whole entry of at most `limit` bytes.
@@ -112,7 +152,8 @@ struct ZipReader {
     defer { if entry.isDeflated { inflateEnd(&stream) } }
     var isAtEnd = !entry.isDeflated
     for start in stride(from: entry.packed.lowerBound, to: entry.packed.upperBound, by: part) {
-      var input = [UInt8](archive[start..<min(start + part, entry.packed.upperBound)])
+      let end = min(start + part, entry.packed.upperBound)
+      var input = [UInt8](try Self.bytes(of: file, start, end).data)
       guard entry.isDeflated else {
         try pass(Data(input))
         continue

@@ -5,15 +5,21 @@ import Testing
 
 /// The bundles that `Tests/Kits/run.py` made, and phones in a directory of their own.
 final class Scene {
-  private struct Facts: Decodable { let sign, other, org, user: String }
+  private struct Facts: Decodable {
+    let sign, other, org, user: String
+    let sqlcipher: [String]
+  }
 
   static let isThere = ProcessInfo.processInfo.environment["ATTACHE_KIT_SCENE"] != nil
+  static var hasCipher: Bool { (try? Scene())?.cipher.isEmpty == false }
   static let now = Date(timeIntervalSince1970: 1_770_681_600)
 
   let place: URL
   let work: URL
   let keys: [String]
   let owner: Owner
+  /// The command that runs SQLCipher; empty if it is missing.
+  let cipher: [String]
 
   init() throws {
     let path = try #require(ProcessInfo.processInfo.environment["ATTACHE_KIT_SCENE"])
@@ -22,7 +28,7 @@ final class Scene {
     try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
     let facts = try JSONDecoder().decode(
       Facts.self, from: Data(contentsOf: place.appendingPathComponent("scene.json")))
-    keys = [facts.sign, facts.other]
+    (keys, cipher) = ([facts.sign, facts.other], facts.sqlcipher)
     owner = Owner(org: facts.org, user: facts.user, pipeline: "visits", platform: .ios)
   }
 
@@ -38,7 +44,7 @@ final class Scene {
   static let passphrase = "bm90IGEgc2VjcmV0LCBvbmx5IGEgdGVzdCdzIHdvcmQ="
 
   /// A bundle whose archive is sealed, of a generation, or the delta between two.
-  func sealed(_ name: String) -> URL { place.appendingPathComponent("ios.\(name).sealed.zip") }
+  func sealed(_ name: String) -> URL { place.appendingPathComponent("ios.\(name).archive.zip") }
 
   func kit(_ name: String, passphrase: String? = nil) throws -> Attache {
     Attache(
@@ -73,7 +79,10 @@ final class Scene {
 
   /// Changes a row as the SDK does.
   func edit(_ name: String, _ row: Int, isLocal: Bool = true) throws {
-    let database = try SQLiteDatabase(file(name))
+    try Self.edit(SQLiteDatabase(file(name)), row, isLocal: isLocal)
+  }
+
+  static func edit(_ database: any Database, _ row: Int, isLocal: Bool = true) throws {
     func one(_ sql: String) throws -> String { try database.query(sql, [])[0][0] ?? "" }
     let table = try "TABLE_" + one("SELECT id FROM soup_attrs WHERE soupName = 'accounts'")
     let column = try one(
@@ -89,7 +98,10 @@ final class Scene {
 
   /// Every row of the user's store, without the mark of the installation.
   func content(_ name: String) throws -> String {
-    let database = try SQLiteDatabase(file(name))
+    try Self.content(SQLiteDatabase(file(name)))
+  }
+
+  static func content(_ database: any Database) throws -> String {
     var lines: [[String?]] = []
     for soup in try database.query("SELECT soupName, id FROM soup_attrs ORDER BY id", []) {
       let columns = soup[0] == "attache_stamp" ? "id, json_extract(soup, '$.stampId')" : "*"

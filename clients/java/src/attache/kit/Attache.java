@@ -7,19 +7,21 @@ import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
 /**
  * The stores of one user in an app: installs bundles, applies deltas, and prepares returns.
  *
- * <p>Call {@code install} and {@code resume} while the SDK has the stores closed. Use an object from
- * one thread at a time.
+ * <p>Call {@code install} and {@code resume} while the SDK has the stores closed. Calls that write
+ * wait for each other, also in another process.
  */
 public final class Attache {
   private final Path root;
@@ -73,7 +75,7 @@ public final class Attache {
     resume();
     Offer offer = new Offer(file, signature, trust, owner, passphrase);
     if (offer.isDelta) {
-      Decision.Installed installed = installed(List.of());
+      Decision.Installed installed = alone(() -> installed(List.of()));
       if (installed == null || !installed.stamps.equals(offer.offered().from)) {
         throw new Refusal(Refusal.Code.DELTA, "the delta is for other stores than the installed ones");
       }
@@ -93,14 +95,16 @@ public final class Attache {
   }
 
   Decision decide(Instant now, Offer... offers) throws Exception {
-    resume();
-    List<Decision.Offered> offered = new ArrayList<>();
-    List<String> paths = new ArrayList<>();
-    for (Offer offer : offers) {
-      offered.add(offer.offered());
-      for (Manifest.Part part : offer.parts) paths.add(part.path);
-    }
-    return Decision.about(installed(paths), offered, now);
+    return alone(() -> {
+      resume();
+      List<Decision.Offered> offered = new ArrayList<>();
+      List<String> paths = new ArrayList<>();
+      for (Offer offer : offers) {
+        offered.add(offer.offered());
+        paths.addAll(paths(offer.parts));
+      }
+      return Decision.about(installed(paths), offered, now);
+    });
   }
 
   /** Whether the user has changed anything since the last return, or since the installation. */
@@ -112,7 +116,7 @@ public final class Attache {
   /** The reasons for which edits were not sent, of rows that still have local changes. */
   public List<Reason> reasons() throws Exception {
     List<Reason> reasons = new ArrayList<>();
-    for (String path : paths(List.of())) {
+    for (String path : existing(List.of())) {
       try (Store store = store(path)) {
         reasons.addAll(store.reasons());
       }
@@ -135,8 +139,9 @@ public final class Attache {
   /**
    * Installs a bundle or applies a delta, if the decision about it allows that.
    *
-   * <p>{@code closing} closes the stores in the SDK, once everything is ready to be put in place.
-   * After an interruption, the stores are the former ones, or {@code resume} completes the
+   * <p>{@code closing} closes the stores in the SDK, once everything is ready to be put in place; it
+   * must not wait for another call of the kit. If the user changes something until then, nothing is
+   * installed. After an interruption, the stores are the former ones, or {@code resume} completes the
    * installation.
    */
   public void install(Offer offer, Closing closing) throws Exception {
@@ -144,33 +149,72 @@ public final class Attache {
   }
 
   void install(Offer offer, Closing closing, Instant now) throws Exception {
-    Decision decision = decide(now, offer);
-    if (decision.offer < 0) {
-      throw new Refusal(Refusal.Code.NOT_ALLOWED, "the decision is " + decision.action);
-    }
-    prepare(offer, UUID.randomUUID().toString());
-    if (!offer.isDelta) closing.close();
-    resume();
+    alone(() -> {
+      resume();
+      Map<String, String> former = seenAt(paths(offer.parts));
+      Decision decision = decide(now, offer);
+      if (decision.offer < 0) {
+        throw new Refusal(Refusal.Code.NOT_ALLOWED, "the decision is " + decision.action);
+      }
+      prepare(offer, UUID.randomUUID().toString(), former);
+      try {
+        requireUnchanged(paths(offer.parts), former);
+        if (!offer.isDelta) closing.close();
+      } catch (Exception error) {
+        abandon();
+        throw error;
+      }
+      complete();
+      return null;
+    });
   }
 
-  /** Completes an interrupted installation. Call it at the app's start, before the SDK opens a store. */
+  /**
+   * Completes an interrupted installation, unless the user has changed something since. Call it at
+   * the app's start, before the SDK opens a store.
+   */
   public void resume() throws Exception {
+    alone(() -> {
+      try {
+        complete();
+      } catch (Refusal refusal) {
+        if (refusal.code != Refusal.Code.NOT_ALLOWED) throw refusal;
+      }
+      return null;
+    });
+  }
+
+  /** Puts everything in place that is ready. */
+  private void complete() throws Exception {
     Disk.remove(home.resolve("staging"));
     Path ready = home.resolve("ready");
-    String plan = Disk.read(ready.resolve("plan.json"));
-    if (plan == null) {
+    String text = Disk.read(ready.resolve("plan.json"));
+    if (text == null) {
       Disk.remove(ready);
       return;
     }
-    boolean isDelta = Json.parse(plan).flag("isDelta");
-    State state = new State(Json.parse(plan).get("state"));
+    Json plan = Json.parse(text);
+    boolean isDelta = plan.flag("isDelta");
+    State state = new State(plan.get("state"));
     String document = Disk.read(ready.resolve("manifest.json"));
     Manifest manifest = Manifest.parse(document);
+    Map<String, String> former = new HashMap<>();
+    for (String path : plan.get("former").members().keySet()) {
+      former.put(path, plan.get("former").text(path));
+    }
+    if (!isBegun(manifest, isDelta, state.install, former)) {
+      try {
+        requireUnchanged(paths(manifest.stores), former);
+      } catch (Exception error) {
+        abandon();
+        throw error;
+      }
+    }
     if (isDelta) {
       try {
         state.seen = applyDeltas(manifest, state.install);
       } catch (Exception error) {
-        Disk.remove(ready);
+        abandon();
         throw error;
       }
     } else {
@@ -190,14 +234,69 @@ public final class Attache {
     state.write(home);
     Disk.write(home.resolve("manifest.json"), document);
     steps.before("clean");
+    abandon();
+  }
+
+  /** Removes what is ready. */
+  private void abandon() throws Exception {
     // The plan goes first: without it there is nothing to resume.
-    Disk.remove(ready.resolve("plan.json"));
+    Disk.remove(home.resolve("ready").resolve("plan.json"));
     steps.before("end");
-    Disk.remove(ready);
+    Disk.remove(home.resolve("ready"));
+  }
+
+  /** Whether an installation has put a store in place, or the app has removed one for it. */
+  private boolean isBegun(Manifest manifest, boolean isDelta, String install, Map<String, String> former)
+      throws Exception {
+    for (String path : former.keySet()) if (!Files.exists(root.resolve(path))) return true;
+    for (int index = 0; index < manifest.stores.size(); index++) {
+      if (!isDelta) {
+        if (!Files.exists(home.resolve("ready").resolve(String.valueOf(index)))) return true;
+        continue;
+      }
+      Manifest.Part part = manifest.stores.get(index);
+      try (Store store = store(part.path)) {
+        Store.Stamp stamp = store.stamp();
+        if (stamp != null && part.stampId.equals(stamp.stampId) && install.equals(stamp.install)) return true;
+      }
+    }
+    return false;
+  }
+
+  /** Checks that the stores have the local changes that they had before. */
+  private void requireUnchanged(List<String> paths, Map<String, String> former) throws Exception {
+    for (Map.Entry<String, String> now : seenAt(paths).entrySet()) {
+      if (!now.getValue().equals(former.get(now.getKey()))) {
+        throw new Refusal(Refusal.Code.NOT_ALLOWED, "the user has changed something since the decision");
+      }
+    }
+  }
+
+  /** The local changes of each store, by its path. */
+  private Map<String, String> seenAt(List<String> paths) throws Exception {
+    Map<String, String> all = new LinkedHashMap<>();
+    for (String path : existing(paths)) {
+      try (Store store = store(path)) {
+        all.put(path, seen(store.changes()));
+      }
+    }
+    return all;
+  }
+
+  private static List<String> paths(List<Manifest.Part> parts) {
+    List<String> paths = new ArrayList<>();
+    for (Manifest.Part part : parts) paths.add(part.path);
+    return paths;
+  }
+
+  /** Runs the body while no other call writes. */
+  private <T> T alone(Callable<T> body) throws Exception {
+    Files.createDirectories(home);
+    return Gate.of(home.resolve("lock")).pass(body);
   }
 
   /** Unpacks, checks and marks everything in a directory, and renames that directory as a whole. */
-  private void prepare(Offer offer, String install) throws Exception {
+  private void prepare(Offer offer, String install, Map<String, String> former) throws Exception {
     Path staging = home.resolve("staging");
     Disk.remove(staging);
     Files.createDirectories(staging);
@@ -224,6 +323,7 @@ public final class Attache {
     state.seen = seen(changes);
     Map<String, Object> plan = new LinkedHashMap<>();
     plan.put("isDelta", offer.isDelta);
+    plan.put("former", former);
     plan.put("state", state.members());
     Disk.write(staging.resolve("plan.json"), Json.write(plan));
     if (offer.isDelta && offer.parts.size() > 1) {
@@ -270,12 +370,14 @@ public final class Attache {
   /** A return that is ready to be uploaded. */
   public static final class Return {
     public final Path file;
+    private final String install;
     private final long handback;
     private final Instant at;
     private final String seen;
 
-    private Return(Path file, long handback, Instant at, String seen) {
+    private Return(Path file, String install, long handback, Instant at, String seen) {
       this.file = file;
+      this.install = install;
       this.handback = handback;
       this.at = at;
       this.seen = seen;
@@ -294,6 +396,10 @@ public final class Attache {
   }
 
   Return prepareReturn(Path file, Instant now) throws Exception {
+    return alone(() -> prepared(file, now));
+  }
+
+  private Return prepared(Path file, Instant now) throws Exception {
     resume();
     String document = Disk.read(home.resolve("manifest.json"));
     if (document == null) throw new Refusal(Refusal.Code.STORE, "the stores were not installed by this kit");
@@ -311,6 +417,8 @@ public final class Attache {
       }
     }
     if (install == null) install = state.install;
+    // The state of another installation says nothing about this one.
+    if (!install.equals(state.install)) state = new State(install);
     handback++;
     for (Manifest.Part part : manifest.stores) {
       try (Store store = store(part.path)) {
@@ -335,13 +443,10 @@ public final class Attache {
     } finally {
       Disk.remove(work);
     }
-    if (!changes.isEmpty() && (!state.returnedWork || !state.install.equals(install))) {
-      state.returnedWork = true;
-      state.install = install;
-      state.write(home);
-    }
+    if (!changes.isEmpty()) state.returnedWork = true;
+    state.write(home);
     Disk.rename(unfinished, file);
-    return new Return(file, handback, now, seen(changes));
+    return new Return(file, install, handback, now, seen(changes));
   }
 
   /** Copies a store, checks the copy, and returns its local changes. */
@@ -362,13 +467,17 @@ public final class Attache {
 
   /** Records that a return has arrived in the inbox, and removes its file. */
   public void delivered(Return returned) throws Exception {
-    State state = State.read(home);
-    if (state == null) return;
-    state.returned = returned.handback;
-    state.returnedAt = returned.at;
-    state.seen = returned.seen;
-    state.write(home);
-    Disk.remove(returned.file);
+    alone(() -> {
+      State state = State.read(home);
+      if (state != null && state.install.equals(returned.install)) {
+        state.returned = returned.handback;
+        state.returnedAt = returned.at;
+        state.seen = returned.seen;
+        state.write(home);
+      }
+      Disk.remove(returned.file);
+      return null;
+    });
   }
 
   // MARK: the state
@@ -433,7 +542,7 @@ public final class Attache {
     List<String> changes = new ArrayList<>();
     Store.Stamp own = null;
     boolean isUser = false;
-    for (String path : paths(offered)) {
+    for (String path : existing(offered)) {
       try (Store store = store(path)) {
         Store.Stamp stamp = store.stamp();
         changes.addAll(store.changes());
@@ -466,7 +575,7 @@ public final class Attache {
   }
 
   /** The paths of the stores of the installed bundle, and others, of those that exist. */
-  private List<String> paths(List<String> offered) throws Exception {
+  private List<String> existing(List<String> offered) throws Exception {
     TreeSet<String> paths = new TreeSet<>(offered);
     String document = Disk.read(home.resolve("manifest.json"));
     if (document != null) for (Manifest.Part part : Manifest.parse(document).stores) paths.add(part.path);

@@ -59,8 +59,10 @@ public final class Decision {
                     && include.handback != null && include.handback >= installed.handback);
       }
       facts.overdue =
-          offer != null && installed.returnedAt != null && offer.created.isAfter(installed.returnedAt)
-              && now.isAfter(installed.returnedAt.plus(REPEAT_AFTER));
+          offer != null && installed.returnedAt != null
+              && (now.isBefore(installed.returnedAt)
+                  || offer.created.isAfter(installed.returnedAt)
+                      && now.isAfter(installed.returnedAt.plus(REPEAT_AFTER)));
     }
     Action action = facts.action();
     if (action == Action.RETURN || action == Action.WAIT) return new Decision(action, -1, false);

@@ -10,8 +10,10 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.zip.CRC32;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
@@ -85,10 +87,11 @@ public final class Offer {
       }
       boolean isSame =
           !parts.isEmpty() && parts.size() == manifest.stores.size() && entries.size() == parts.size() + 1;
+      Set<String> paths = new HashSet<>();
       for (int index = 0; isSame && index < parts.size(); index++) {
         Manifest.Part part = parts.get(index);
         isSame =
-            isSafe(part.path) && part.path.equals(manifest.stores.get(index).path)
+            paths.add(part.path) && isSafe(part.path) && part.path.equals(manifest.stores.get(index).path)
                 && part.entry.equals(entries.get(index + 1).getName());
       }
       if (!isSame) throw others;
@@ -122,7 +125,7 @@ public final class Offer {
   }
 
   private static boolean isSafe(String path) {
-    return !path.contains("\\")
+    return !path.contains("\\") && !path.startsWith(".attache/")
         && Arrays.stream(path.split("/", -1)).noneMatch(part -> Arrays.asList("", ".", "..").contains(part));
   }
 

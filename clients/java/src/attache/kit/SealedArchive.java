@@ -23,7 +23,7 @@ final class SealedArchive {
   private static final int CHUNK = 1 << 20;
   private static final int TAG = 16;
   private static final byte[] MAGIC = "ATTSEAL1".getBytes(StandardCharsets.US_ASCII);
-  private static final byte[] INFO = "attache archive 1".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] INFO = "attache-archive 1".getBytes(StandardCharsets.US_ASCII);
 
   private SealedArchive() {}
 

@@ -1,0 +1,207 @@
+import JSON
+import LocalOrg
+import MobileSync
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// `attache sync run` into a store that does not exist: it appears when the syncs have ended.
+@Suite struct SyncNewStoreTests {
+  private static func words(_ store: String, _ platform: Platform = .ios) -> [String] {
+    ["sync", "run", "--store", store, "--all"] + SyncScene.files("accounts", platform)
+      + SyncScene.login
+  }
+
+  /// Answers of two records, so that a sync needs several.
+  private static func shorten(_ scene: SyncScene) {
+    for pages in [LocalOrg.RequestKind.query, .queryMore] {
+      scene.world.server.faults.add(.kind(pages), times: 1000, .shortPage(records: 2))
+    }
+  }
+
+  /// The files of the store and those next to it.
+  private static func files(_ scene: SyncScene) throws -> [String] {
+    let directory = try #require(Files.parent(of: scene.store))
+    return try Files.list(directory).filter { $0.hasPrefix(Files.name(of: scene.store)) }
+  }
+
+  /// The accounts and the states of the syncs, without times.
+  private static func content(_ scene: SyncScene) throws -> [String] {
+    let accounts = try scene.elements("accounts").map {
+      "\($0["_soupEntryId"]?.text ?? "") \($0["Id"]?.string ?? "") \($0["Name"]?.string ?? "")"
+    }
+    let states = try scene.elements("syncs_soup").map {
+      "\($0["name"]?.string ?? "") \($0["status"]?.string ?? "") \($0["maxTimeStamp"]?.text ?? "")"
+    }
+    return accounts + states
+  }
+
+  private static func expectSound(_ scene: SyncScene) throws {
+    let check = StoreCheck(origin: .server)
+    #expect(try check.violations(at: scene.store).isEmpty)
+  }
+
+  // MARK: killed
+
+  /// One run with the preloaded library, which is killed at a point.
+  private static func run(_ scene: SyncScene, killedAt point: KillPoint?) throws -> (
+    status: Int32, counts: [KillPoint.Event: Int]
+  ) {
+    let counted = scene.world.directory.file("calls")
+    try Files.remove(counted)
+    var environment = scene.world.variables
+    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
+      environment[name] = ProcessEnvironment.variable(name)
+    }
+    environment["LD_PRELOAD"] = try KillShim.shared.get().path
+    environment["KILL_COUNT"] = counted
+    // A sync reports no stages.
+    environment["KILL_FROM"] = "start"
+    environment.merge(point?.environment ?? [:]) { $1 }
+    shorten(scene)
+    let victim = Locked<RunningProcess?>(nil)
+    if let point, point.event == .requests {
+      let kill: @Sendable () -> Void = { victim.withLock { $0?.kill(9) } }
+      scene.world.server.faults.add(.any, nth: point.number, .pause(afterBytes: 0, until: kill))
+    }
+    let before = scene.world.server.log.count
+    let child = try victim.withLock { victim in
+      let child = try ChildProcess.start(
+        ChildRun.executable, words(scene.store), environment: environment,
+        error: .file(scene.world.directory.file("errors")))
+      victim = child
+      return child
+    }
+    while child.readLine() != nil {}
+    let status = child.wait()
+    scene.world.server.faults.removeAll()
+    let numbers = String(decoding: (try? Files.read(counted)) ?? [], as: UTF8.self)
+      .split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    guard numbers.count == 2 else { return (status, [:]) }
+    return (
+      status,
+      [
+        .calls: numbers[0], .names: numbers[1],
+        .requests: scene.world.server.log.count - before,
+      ]
+    )
+  }
+
+  @Test func `a killed run leaves no store or the whole one, and the next run ends the same`()
+    async throws
+  {
+    // Waiting for children must not block the other tests.
+    let thread = StoreThread(name: "kill")
+    let deaths = try await thread.run { () throws -> Int in
+      let scene = try SyncScene()
+      let whole = try Self.run(scene, killedAt: nil)
+      #expect(whole.status == 0)
+      let expected = try Self.content(scene)
+      #expect(try Self.files(scene) == ["store.sqlite"])
+      var dice = HistoryRandom(20_261_129)
+      let points = 24
+      var deaths = 0
+      for part in 0..<points {
+        for name in try Self.files(scene) {
+          try Files.remove(scene.world.directory.file(name))
+        }
+        let point = KillPoint.random(part: part, of: points, counts: whole.counts, using: &dice)
+        let killed = try Self.run(scene, killedAt: point)
+        if killed.status == 137 { deaths += 1 }
+        if Files.exists(scene.store) {
+          #expect(try Self.content(scene) == expected, "\(point)")
+          try Self.expectSound(scene)
+        }
+        let next = try scene.attache(Self.words(scene.store))
+        #expect(next.status == 0, "\(point): \(next.error)")
+        #expect(try Self.content(scene) == expected, "\(point)")
+        #expect(try !Self.files(scene).contains { $0.contains(".partial") }, "\(point)")
+        try Self.expectSound(scene)
+      }
+      return deaths
+    }
+    #expect(deaths > 8)
+  }
+
+  // MARK: failed
+
+  @Test(arguments: Platform.allCases)
+  func `a failed sync leaves a store with what arrived, and the next run ends it`(
+    _ platform: Platform
+  ) throws {
+    let scene = try SyncScene()
+    Self.shorten(scene)
+    scene.world.server.faults.add(
+      .kind(.queryMore), nth: 2, .status(400, code: "MALFORMED_QUERY", message: "no"))
+    let failed = try scene.attache(Self.words(scene.store, platform))
+    #expect(failed.status != 0)
+    #expect(try scene.elements("accounts").count == 4)
+    #expect(
+      try scene.elements("syncs_soup").contains {
+        $0["name"] == "sync1" && $0["status"] == "FAILED"
+      })
+    #expect(try Self.files(scene) == ["store.sqlite"])
+    try Self.expectSound(scene)
+    scene.world.server.faults.removeAll()
+    #expect(try scene.sync("--all").status == 0)
+    #expect(try scene.elements("accounts").count == 5)
+    try Self.expectSound(scene)
+  }
+
+  @Test func `two runs cannot create one store`() throws {
+    let scene = try SyncScene()
+    let lock = try FileLock(scene.store + ".partial", note: nil)
+    let refused = try scene.prime("accounts")
+    #expect(refused.status == 7)
+    #expect(refused.error.contains("[sync.locked]"))
+    #expect(!Files.exists(scene.store))
+    lock.close()
+    #expect(try scene.prime("accounts").status == 0)
+    #expect(try Self.files(scene) == ["store.sqlite"])
+  }
+
+  @Test func `a file that appears while the syncs run is not replaced`() throws {
+    let scene = try SyncScene()
+    let store = scene.store
+    scene.world.server.faults.add(
+      .kind(.query),
+      .pause(afterBytes: 0) { try? DurableFile.write(Array("mine".utf8), to: store) })
+    let refused = try scene.prime("accounts")
+    #expect(refused.status == 7, "\(refused.error)")
+    #expect(refused.error.contains("another program created"))
+    #expect(try Files.read(store) == Array("mine".utf8))
+    #expect(try Self.files(scene) == ["store.sqlite"])
+  }
+
+  @Test func `a store whose pages could not be written is not created`() throws {
+    let scene = try SyncScene()
+    Self.shorten(scene)
+    let unfinished = scene.store + ".partial"
+    scene.world.server.faults.add(
+      .kind(.queryMore), nth: 2,
+      .pause(afterBytes: 0) {
+        // No store of attache has pages without reserved bytes.
+        guard let file = try? FileDescriptorHandle.updating(unfinished) else { return }
+        try? [UInt8(0)].withUnsafeBytes { try file.write($0, at: 20) }
+      })
+    let failed = try scene.prime("accounts")
+    #expect(failed.status != 0)
+    #expect(try Self.files(scene) == [])
+    scene.world.server.faults.removeAll()
+    #expect(try scene.prime("accounts").status == 0)
+    #expect(try scene.elements("accounts").count == 5)
+  }
+
+  @Test func `what a removed store or a killed run left is not read`() throws {
+    let scene = try SyncScene()
+    for suffix in ["-journal", "-wal", ".partial", ".partial-journal"] {
+      try DurableFile.write(Array("rubbish".utf8), to: scene.store + suffix)
+    }
+    let primed = try scene.prime("accounts")
+    #expect(primed.status == 0, "\(primed.error)")
+    #expect(try scene.elements("accounts").count == 5)
+    #expect(try Self.files(scene) == ["store.sqlite"])
+    try Self.expectSound(scene)
+  }
+}
