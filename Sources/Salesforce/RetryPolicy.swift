@@ -65,8 +65,8 @@ package struct RetryPolicy: Sendable {
     self.requestsPerRepeat = requestsPerRepeat
   }
 
-  /// The maximum number of repeats of a request that the org rejected because there were too many at
-  /// the moment; nil for that of any request.
+  /// The maximum number of repeats of a request that the org rejected because there were too many
+  /// at the moment; nil for that of any request.
   private var retriesOfRejected: Int?
 
   /// The policy with at most this number of repeats of a request that failed; nil changes nothing.

@@ -74,8 +74,8 @@ extension [BriefcaseGroup] {
 
   /// Fetches the same responses with several batches in one call.
   ///
-  /// Each part of a call is the same request as without one, so its records have the same bytes, and
-  /// null for those that cannot be read.
+  /// Each part of a call is the same request as without one, so its records have the same bytes,
+  /// and null for those that cannot be read.
   func wideRetrieves(
     _ batches: [BriefcaseBatch], in session: Session, _ width: CallWidth,
     clock: @escaping @Sendable () -> UInt64

@@ -52,22 +52,27 @@ package struct SoqlIDs {
   }
 
   /// Returns the list by ranges of its IDs, several ranges in one call; nil if the ranges are not
-  /// known.
+  /// known, or the org refuses one.
   private func listRanges() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
-    guard let context, let sync = context.wideSync, let ranges = context.wide.ranges(sync),
-      context.width(.ids).next > 1
+    guard let context, let name = context.rangesName(of: query),
+      let ranges = context.wide.ranges(name), context.width(.ids).next > 1
     else { return nil }
     let query = self.query
     let window = RangeWindow(session, ranges, context.width(.ids), clock: context.wide.clock) {
       query.within($0).listing
     }
     var (ids, dates) = (RecordIDSet(), RecordDates())
-    while let range = try await window.next() {
-      try context.checkStop()
-      let found = try await list(query.within(range.condition).listing, given: range.page)
-      ids.formUnion(found.ids)
-      dates.merge(found.dates)
-      window.note(range, records: found.ids.count)
+    do throws(SyncError) {
+      while let range = try await window.next() {
+        try context.checkStop()
+        let found = try await list(query.within(range.condition).listing, given: range.page)
+        ids.formUnion(found.ids)
+        dates.merge(found.dates)
+        window.note(range, records: found.ids.count)
+      }
+    } catch {
+      guard error.code == .queryRefused else { throw error }
+      return nil
     }
     return (ids, dates)
   }

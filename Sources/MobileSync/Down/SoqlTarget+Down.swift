@@ -30,27 +30,28 @@ extension SoqlTarget: OneSoupTarget {
   private func rangedPages(
     _ query: SyncQuery, _ session: Session, _ context: SyncContext
   ) -> RangedPages? {
-    guard isDivisible(query), let sync = context.wideSync, let ranges = context.wide.ranges(sync),
-      ranges.records <= context.settings.bulkAbove, context.width(.records).next > 1
+    guard isDivisible(query), let name = context.rangesName(of: query),
+      let ranges = context.wide.ranges(name), ranges.records <= context.settings.bulkAbove,
+      context.width(.records).next > 1
     else { return nil }
     let (size, place, calls) = (maxBatchSize, destination(context.soupName), context.wide)
     let window = RangeWindow(session, ranges, context.width(.records), clock: calls.clock) {
       query.within($0).fetch()
     }
+    func pages(_ condition: String?, _ page: GivenPage?) -> SoqlPages {
+      SoqlPages(
+        session, query.within(condition), batchSize: size, since: nil, into: place, given: page,
+        warn: context.warn)
+    }
     return RangedPages(
-      window,
-      pages: { range in
-        SoqlPages(
-          session, query.within(range.condition), batchSize: size, since: nil, into: place,
-          given: range.page, warn: context.warn)
-      },
-      finished: { calls.learn(ranges.with(records: $0), of: sync) })
+      window, pages: { pages($0.condition, $0.page) }, whole: { pages(nil, nil) },
+      finished: { calls.learn(ranges.with(records: $0), of: name) })
   }
 
   /// Learns the ranges; nil if nothing is kept for other runs.
   private func lesson(_ query: SyncQuery, _ context: SyncContext) -> RangeLesson? {
-    guard isDivisible(query), let sync = context.wideSync else { return nil }
-    return RangeLesson(context.wide, sync: sync)
+    guard isDivisible(query), let name = context.rangesName(of: query) else { return nil }
+    return RangeLesson(context.wide, name: name, context.width(.records))
   }
 
   /// A smaller page size keeps the responses small, so nothing is combined.

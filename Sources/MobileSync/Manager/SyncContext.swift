@@ -74,6 +74,13 @@ package final class SyncContext {
   /// The width of the sync's calls for one kind of response.
   func width(_ content: WideCalls.Content) -> CallWidth { wide.width(wideSync ?? "", content) }
 
+  /// The name of the ranges of a query; nil if nothing is kept for other runs.
+  ///
+  /// It includes the object, because IDs of another one do not cut its records.
+  func rangesName(of query: SyncQuery) -> String? {
+    wideSync.map { "\($0) \(query.objectName)" }
+  }
+
   /// Returns the org's time in milliseconds; nil before the first response.
   func serverDate() async throws(SyncError) -> Int64? {
     try await session().serverDate

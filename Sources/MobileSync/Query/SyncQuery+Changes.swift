@@ -45,8 +45,8 @@ extension SyncQuery {
   /// Whether the records can be requested by ranges of their IDs: the ranges together must return
   /// the same records with the same members.
   ///
-  /// LIMIT and OFFSET count all records, a subquery has pages of its own, and a long condition would
-  /// be repeated in every range.
+  /// LIMIT and OFFSET count all records, a subquery has separate pages, and a long condition would be
+  /// repeated in every range.
   package var isDivisible: Bool {
     canResume && idField == "Id" && isOfConditionsAlone && !soql.hasSubqueries(in: [.select])
       && soql.text.utf8.count <= Self.longestDivisible

@@ -38,12 +38,13 @@ package final class WideCalls: Sendable {
     }
   }
 
-  /// The ranges of the IDs that a sync's query selects; nil if they are not known.
-  package func ranges(_ sync: String) -> IDRanges? { state.withLock { $0.ranges[sync] } }
+  /// The ranges of the IDs that a sync's query selects, by the sync and the object; nil if they are
+  /// not known.
+  package func ranges(_ name: String) -> IDRanges? { state.withLock { $0.ranges[name] } }
 
-  /// Records the ranges of a sync for the next users and runs.
-  package func learn(_ ranges: IDRanges, of sync: String) {
-    state.withLock { $0.ranges[sync] = ranges }
+  /// Records the ranges of a sync and an object for the next users and runs.
+  package func learn(_ ranges: IDRanges, of name: String) {
+    state.withLock { $0.ranges[name] = ranges }
   }
 
   private static func name(_ sync: String, _ content: Content) -> String {

@@ -34,7 +34,8 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
   /// are read.
   private let arrived: ([Answer]) -> Bool
   private let clock: @Sendable () -> UInt64
-  private var answers: ArraySlice<Answer> = []
+  /// The responses that have arrived, the next one last, so that each is released when it is taken.
+  private var answers: [Answer] = []
   private var call: Call?
 
   /// Sends the first call.
@@ -70,12 +71,12 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
       }
       if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
       switch result {
-      case .success(let found): answers = found[...]
+      case .success(let found): answers = found.reversed()
       case .failure(let error): throw SyncError(error)
       }
-      if arrived(Array(answers)) { call = start() }
+      if arrived(answers) { call = start() }
     }
-    return answers.removeFirst()
+    return answers.removeLast()
   }
 
   deinit { call?.cancel() }

@@ -90,8 +90,8 @@ import Testing
       if parts.isEmpty { break }
       calls += 1
       for part in parts {
-        let found = records * part.upperBound / ranges.intervals
-          - records * part.lowerBound / ranges.intervals
+        let bounds = [part.lowerBound, part.upperBound].map { records * $0 / ranges.intervals }
+        let found = bounds[1] - bounds[0]
         if found > 2000 { overflows += 1 }
         plan.note(part, records: found)
       }

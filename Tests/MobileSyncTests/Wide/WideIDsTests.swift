@@ -38,7 +38,7 @@ import Testing
     #expect(try await world.names() == world.expected())
   }
 
-  @Test func `a page of the call that goes on is followed`() async throws {
+  @Test func `a page of the call that is not the last is followed`() async throws {
     let world = try await Self.world(1200)
     world.org.server.faults.add(.kind(.composite), .shortPage(records: 500))
     try await world.sync()

@@ -23,7 +23,7 @@ import Testing
     async throws
   {
     let (scene, wide, direct) = try await learned()
-    #expect(wide.ranges(WideScene.sync)?.records == Self.count)
+    #expect(wide.ranges(WideScene.ranges)?.records == Self.count)
     let snapshot = scene.soql(WideCalls(stored: wide.stored))
     let requests = try await scene.requests {
       let outcome = try await snapshot.prime()
@@ -32,7 +32,7 @@ import Testing
     #expect(requests == [.composite: 1])
     #expect(try snapshot.rows() == direct.rows())
     #expect(snapshot.cursors == direct.cursors)
-    #expect(snapshot.wide?.ranges(WideScene.sync)?.records == Self.count)
+    #expect(snapshot.wide?.ranges(WideScene.ranges)?.records == Self.count)
     // The next run requests only changes, as without ranges.
     let quiet = try await scene.requests {
       let outcome = try await snapshot.prime()
@@ -63,8 +63,8 @@ import Testing
       testDescription: "the answer is cut", action: .truncate(bytes: 500), composites: 2,
       queries: 1),
     Failure(
-      testDescription: "the org stops after a part", action: .interrupt(afterParts: 1), composites: 2,
-      queries: 1),
+      testDescription: "the org stops after a part", action: .interrupt(afterParts: 1),
+      composites: 2, queries: 1),
   ]
 
   @Test(arguments: failures)
@@ -90,13 +90,27 @@ import Testing
     #expect(snapshot.files.isEmpty)
   }
 
+  @Test func `if the org refuses ranges, the records are read without them`() async throws {
+    let (scene, wide, direct) = try await learned()
+    for kind in [RequestKind.composite, .query] {
+      scene.org.server.faults.add(.kind(kind), .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
+    }
+    // The second call, with fewer parts, has a range that is refused too.
+    scene.org.server.faults.add(
+      .kind(.composite), nth: 2, .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
+    let snapshot = scene.soql(wide)
+    let requests = try await scene.requests { try await snapshot.prime() }
+    #expect(requests == [.composite: 2, .query: 2, .queryMore: 1])
+    #expect(try snapshot.rows() == direct.rows())
+  }
+
   /// Ranges of 1,000 and 3,000 records, of which the second does not fit on a page.
   private func uneven() async throws -> (WideScene, WideCalls, direct: Snapshot) {
     let (scene, _, direct) = try await learned()
     let ids = try direct.column("Id", of: "accounts")
     let wide = WideScene.known()
     wide.learn(
-      try #require(IDRanges(records: Self.count, cuts: [ids[999]])), of: WideScene.sync)
+      try #require(IDRanges(records: Self.count, cuts: [ids[999]])), of: WideScene.ranges)
     return (scene, wide, direct)
   }
 

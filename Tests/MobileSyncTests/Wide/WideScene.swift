@@ -7,6 +7,7 @@ import System
 /// An org with more accounts than one page has, and snapshots of a user who sees all of them.
 struct WideScene {
   static let sync = "userstore/down"
+  static let ranges = sync + " Account"
   private static let query = "SELECT Id, Name FROM Account"
   let org: SyncedOrg
   let count: Int
