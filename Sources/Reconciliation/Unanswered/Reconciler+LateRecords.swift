@@ -170,8 +170,8 @@ extension Reconciler {
   private func isReported(_ recordID: String, of edit: OpenEdit) throws -> Bool {
     if try state.hasReported(recordID, asDuplicateOf: edit.id) { return true }
     guard let creation = edit.creation else { return false }
-    let second = creation.isTwice ? creation.deviceRecordID : nil
-    guard let second = try state.toldTwins(of: edit.id)?.second ?? second else { return false }
+    let known = creation.isTwice ? creation.deviceRecordID : nil
+    guard let second = try state.toldTwins(of: edit.id)?.second ?? known else { return false }
     return try second != recordID && !state.isOfDevice(second, creation: creation.id)
   }
 }
