@@ -79,11 +79,24 @@ extension Reconciler {
         targets[current, default: []].append(deletion)
       }
       var search = CascadeSearch(state, access, remade, rules, writers)
-      for (writer, above) in try await search.below(Set(targets.keys), deletions.map(\.edit)) {
+      let found = try await search.below(Set(targets.keys), deletions.map(\.edit))
+      let histories = RecordHistories(state)
+      try histories.read(found.compactMap(\.writer.openEdit))
+      let lineages = try state.lineages(
+        of: Set(deletions.map(\.edit.id) + found.map(\.writer.edit)))
+      for (writer, above) in found {
+        guard let edit = writer.openEdit, try isConcerned(edit, writer, histories) else { continue }
         // The nearest record first.
         for id in above.onDevice + Set(above.inOrg).subtracting(above.onDevice).sorted() {
           for deletion in targets[id] ?? [] {
-            try relate(deletion, id, to: writer, above, &cascades)
+            let isOwn =
+              try state.device(ofEdit: deletion.edit.id) == state.device(ofEdit: edit.id)
+              || lineages.areOfOneDevice(deletion.edit.id, edit.id)
+            if isOwn {
+              try relateOwn(deletion, id, to: edit, writer, above, &cascades)
+            } else if deletion.isDue {
+              try oppose(deletion.edit, edit, writer, &cascades)
+            }
           }
         }
       }
@@ -97,27 +110,16 @@ extension Reconciler {
     }
   }
 
-  /// Records what the deletion of a record means for an edit below it.
-  private func relate(
-    _ deletion: UndecidedDeletion, _ id: String, to writer: CascadeWriter, _ above: RecordsAbove,
-    _ cascades: inout Cascades
-  ) throws {
-    guard let edit = try state.openEdit(id: writer.edit)?.edit,
-      rules.contains(where: { $0.soup == edit.soup }), try state.settledByUndo(edit, rules) == nil
-    else { return }
-    if edit.syncOperation == .update, writer.claim.writtenDate == nil {
-      let comparison = try state.editedFields(of: edit, rules)
-      if comparison.edited.isEmpty, !comparison.hasNoBase { return }
-    }
-    let other = deletion.edit
-    let isOwn =
-      try state.device(ofEdit: other.id) == state.device(ofEdit: edit.id)
-      || state.lineages(of: [other.id, edit.id]).areOfOneDevice(other.id, edit.id)
-    if isOwn {
-      try relateOwn(deletion, id, to: edit, writer, above, &cascades)
-    } else if deletion.isDue {
-      try oppose(other, edit, writer, &cascades)
-    }
+  /// Whether an edit was sent, or has something to send that a deletion above its record affects.
+  private func isConcerned(
+    _ edit: OpenEdit, _ writer: CascadeWriter, _ histories: RecordHistories
+  ) throws -> Bool {
+    guard rules.contains(where: { $0.soup == edit.soup }),
+      try state.settledByUndo(edit, rules) == nil
+    else { return false }
+    guard edit.syncOperation == .update, writer.claim.writtenDate == nil else { return true }
+    let comparison = try histories.history(of: edit).editedFields(of: edit, rules)
+    return !comparison.edited.isEmpty || comparison.hasNoBase
   }
 
   /// Records what a deletion by an edit's own device means for the edit.

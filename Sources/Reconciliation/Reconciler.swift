@@ -154,10 +154,11 @@ package final class Reconciler {
 
   /// Whether there is nothing to send and nothing to read back.
   private func isIdle() throws -> Bool {
-    try !state.hasOpenEdits(run: run.id, only: options.only)
+    let start = try state.watchStart(run)
+    return try !state.hasOpenEdits(run: run.id, only: options.only)
       && state.unfinishedOperations().isEmpty
-      && state.unreadOperations(since: run.now - Self.watchMilliseconds).isEmpty
-      && state.lateOperations(since: run.now - Self.watchMilliseconds).isEmpty
+      && state.unreadOperations(since: start).isEmpty
+      && state.lateOperations(since: start).isEmpty
   }
 
   /// Holds what a guard does not allow; edits approved by a decision are sent.

@@ -85,6 +85,20 @@ struct DecisionCourseTests {
     }
   }
 
+  @Test func `the record named for a refused create counts although its device returned again`()
+    async throws
+  {
+    let edit = day.created("contacts", "Contact", "local_1", ["Department": "Yard"])
+    #expect(try await day.verdicts([edit], handback: 1) == "failed 1")
+    let other = try day.make("Contact", ["LastName": "Keel"])
+    try day.decide(1, .record(other))
+    let later = try edit.changed(["LastName": "Keel", "Department": "Engines"], later: 10)
+    #expect(try await day.verdicts([later], handback: 2) == "already in org 1, updated 1")
+    #expect(try day.record("Contact", other)["Department"] == "Engines")
+    #expect(try day.count("SELECT Id FROM Contact") == 1)
+    #expect(try day.state.unsettledEdits().isEmpty)
+  }
+
   // MARK: duplicates
 
   /// A contact that its device's own sync created too and then edited; attache's record and the

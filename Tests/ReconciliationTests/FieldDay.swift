@@ -226,6 +226,7 @@ final class FieldDay {
   @discardableResult func run() async throws -> ReconcileSummary {
     let run = try state.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
     let summary = try await reconciler().run(run)
+    try state.note(stage: "reconcile", isFinished: true, run: run.id)
     try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
     return summary
   }

@@ -224,6 +224,20 @@ struct LateWatchTests {
     #expect(try open() == [], "it is not reported again")
   }
 
+  @Test(arguments: Verb.allCases)
+  func `the first run after a request's seven days looks for it once more`(_ verb: Verb)
+    async throws
+  {
+    let (edit, id) = try edit(verb)
+    let way: Way = verb == .create ? .record : .sentAgain
+    try await resolve(Case(verb: verb, way: way), edit, id)
+    #expect(try open() == [])
+    if verb != .create { try office(verb, id) }
+    day.server.deliverHeld()
+    try await night(8 * 24 * 60 * 60)
+    #expect(try !open().isEmpty)
+  }
+
   @Test(arguments: Case.decided)
   func `a decision made before a late request was found is asked again`(_ one: Case) async throws {
     let (edit, id) = try edit(one.verb)

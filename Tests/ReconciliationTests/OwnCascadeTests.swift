@@ -174,6 +174,17 @@ struct OwnCascadeTests {
     #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
   }
 
+  @Test func `a deletion waits for a record whose move away the org refuses`() async throws {
+    let moved = try day.edited(
+      contact: contact, ["AccountId": .string(other), "Email": "no address"])
+    try day.handBack([try deletion(), moved])
+    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(try day.details().first?.otherEdits == [2])
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
+    try day.decide(2, .discard)
+    #expect(day.verdicts(try await day.run()) == "deleted 1, discarded 1")
+  }
+
   @Test func `a record that another user moved away is not moved back`() async throws {
     day.rules = [
       FieldDay.rule("accounts", ["Name"], mode: .overwrite),

@@ -51,7 +51,7 @@ extension LedgerDatabase {
 
   /// Whether a later state of its record may supersede an edit `e`.
   static let isReplaceable: SQL = """
-    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isToBeUndone)
+    \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isDecidedFirst)
       AND NOT \(isNeededReport)
     """
 
@@ -101,7 +101,7 @@ extension LedgerDatabase {
     // statistics here.
     let rows = try connection.all(
       """
-      SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone)),
+      SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isDecidedFirst)),
         \(Self.isUnderWay) OR \(Self.isOfThirdRecord)
           OR (\(Self.hasArrivedLate) AND NOT \(Self.isDuplicateOfCreation)),
         e.pruned

@@ -82,26 +82,27 @@ extension LedgerDatabase {
 
   /// The edits of a snapshot that a sync up has left and that need review.
   package func leftEdits(snapshotID: String) throws -> [OpenEdit] {
+    try edits(
+      """
+      e.state = 'closed' AND r.snapshot_id = \(snapshotID)
+        AND e.verdict IN (\(list: Verdict.list(\.leavesEdit))) ORDER BY e.id
+      """)
+  }
+
+  /// The edits that match a condition, without their decisions.
+  private func edits(_ condition: SQL) throws -> [OpenEdit] {
     var edits: [OpenEdit] = []
-    try connection.rows(
-      Self.selection + """
-         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID)
-          AND e.verdict IN (\(list: Verdict.list(\.leavesEdit))) ORDER BY e.id
-        """
-    ) { edits.append(Self.openEdit($0)) }
+    try connection.rows("\(Self.selection) WHERE \(condition)") { edits.append(Self.openEdit($0)) }
     return edits
   }
 
   /// The unresolved deletions of a snapshot, in any state.
   package func openDeletions(snapshotID: String) throws -> [OpenEdit] {
-    var edits: [OpenEdit] = []
-    try connection.rows(
-      Self.selection + """
-         WHERE r.snapshot_id = \(snapshotID) AND e.operation IN ('delete', 'dropped')
-          AND \(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone) ORDER BY e.id
-        """
-    ) { edits.append(Self.openEdit($0)) }
-    return edits
+    try edits(
+      """
+      r.snapshot_id = \(snapshotID) AND e.operation IN ('delete', 'dropped')
+        AND \(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone) ORDER BY e.id
+      """)
   }
 
   /// Whether a return deleted a record, and the deletion was applied in the org.
@@ -125,14 +126,12 @@ extension LedgerDatabase {
   /// The edits of a snapshot that earlier runs left in a device conflict, with the other edits that
   /// they named.
   package func deviceConflicts(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
-    var edits: [OpenEdit] = []
-    try connection.rows(
-      Self.selection + """
-         WHERE e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.deviceConflict)
+    try edits(
+      """
+      e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.deviceConflict)
         ORDER BY e.id
-        """
-    ) { edits.append(Self.openEdit($0)) }
-    return try edits.map { ($0, try decidable($0.id)?.detail.otherEdits ?? []) }
+      """
+    ).map { ($0, try decidable($0.id)?.detail.otherEdits ?? []) }
   }
 
   /// Reopens an unresolved edit for this run.
@@ -228,6 +227,25 @@ extension LedgerDatabase {
     }
     guard let found else { return nil }
     return (found.0, try withDecision(found.1))
+  }
+
+  /// Some edits, each with its snapshot and with what the ledger knows about its record, by number.
+  package func openEdits(
+    _ ids: Set<Int64>
+  ) throws -> [Int64: (snapshotID: String, edit: OpenEdit)] {
+    var found: [Int64: (snapshotID: String, edit: OpenEdit)] = [:]
+    let asked = ids.sorted()
+    try connection.rows("\(Self.selection) WHERE e.id IN (\(each: asked))") { row in
+      let edit = Self.openEdit(row)
+      found[edit.id] = (row.text(23) ?? "", edit)
+    }
+    for row in try connection.all(
+      "SELECT DISTINCT edit_id FROM decision WHERE edit_id IN (\(each: asked))")
+    {
+      guard let id = row[0].integer, let edit = found[id]?.edit else { continue }
+      found[id]?.edit = try withDecision(edit)
+    }
+    return found
   }
 
   /// Records an edit's verdict of this run, and moves the edit to the state that the verdict

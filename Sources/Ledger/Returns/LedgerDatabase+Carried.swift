@@ -78,8 +78,9 @@ extension LedgerDatabase {
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
+    let edits = try openEdits(Set(rows.compactMap { $0[0].integer }))
     return try rows.compactMap { row in
-      guard let edit = try openEdit(id: row[0].integer ?? 0)?.edit else { return nil }
+      guard let edit = edits[row[0].integer ?? 0]?.edit else { return nil }
       return CarryFacts(
         edit: edit, platform: row[1].text ?? "",
         verdict: row[2].text.flatMap(Verdict.init(rawValue:)),

@@ -8,6 +8,13 @@ extension LedgerDatabase {
     EXISTS (SELECT 1 FROM decision u WHERE u.edit_id = e.id AND u.state = 'pending' AND u.kind = 'undo')
     """
 
+  /// Whether a pending decision about an edit `e` is applied before a later state of its row counts:
+  /// it undoes what was written, or says which record the row is.
+  static let isDecidedFirst: SQL = """
+    EXISTS (SELECT 1 FROM decision u WHERE u.edit_id = e.id AND u.state = 'pending'
+      AND u.kind IN ('undo', 'record'))
+    """
+
   /// Whether a write undid its edit's changes.
   package static func isUndo(_ write: String = "o") -> SQL {
     "(\(raw: write).purpose = \(OperationRow.Purpose.undo.rawValue))"

@@ -54,6 +54,10 @@ struct CascadeSearch {
     try await learn(Set(deletions.compactMap { $0.sobject?.lowercased() }))
     var concerned = writers.filter { fields[$0.sobject] != nil }
     if concerned.isEmpty { return [] }
+    let edits = try state.openEdits(Set(concerned.map(\.edit)))
+    for index in concerned.indices {
+      concerned[index].openEdit = edits[concerned[index].edit]?.edit
+    }
     try await resolve(&concerned)
     for (sobject, group) in Dictionary(grouping: concerned, by: \.sobject) {
       try await read(sobject, Set(group.compactMap(\.recordID)))
@@ -85,9 +89,7 @@ struct CascadeSearch {
   private nonisolated(nonsending) mutating func addIssued(
     _ writer: CascadeWriter, _ above: inout RecordsAbove
   ) async throws {
-    guard let id = writer.recordID, let edit = try state.openEdit(id: writer.edit)?.edit,
-      let base = edit.base
-    else { return }
+    guard let id = writer.recordID, let edit = writer.openEdit, let base = edit.base else { return }
     let inOrg = known[id] ?? [:]
     var issued: Set<String> = []
     for field in fields[writer.sobject] ?? [] {
@@ -191,9 +193,7 @@ struct CascadeSearch {
       }
     }
     var direct = Direct(inOrg: inOrg.map { Set($0.values) } ?? onDevice, onDevice: onDevice)
-    if direct.onDevice != direct.inOrg, let inOrg,
-      let edit = try state.openEdit(id: writer.edit)?.edit
-    {
+    if direct.onDevice != direct.inOrg, let inOrg, let edit = writer.openEdit {
       let kept = inOrg.filter { !Self.moves(edit, writer, $0.key) }
       let edited = fields[writer.sobject]?.filter { Self.moves(edit, writer, $0) } ?? []
       if !edited.isEmpty {
@@ -222,7 +222,7 @@ struct CascadeSearch {
   ) async throws -> String? {
     guard let text = value.string, !text.isEmpty else { return nil }
     if let id = text.recordID18 { return try await remade.current(id) }
-    guard let edit = try state.openEdit(id: writer.edit)?.edit else { return nil }
+    guard let edit = writer.openEdit else { return nil }
     switch try await remade.referent(text, of: edit) {
     case .record(let id, _)?: return id
     case .new(let creation)?: return found[creation.id] ?? Self.name(ofNew: creation.id)

@@ -22,6 +22,8 @@ struct CascadeWriter {
   var claim: RecordClaim
   /// Whether each run processes it.
   var isOpen: Bool
+  /// The edit with what the ledger knows of its record; nil until that is read.
+  var openEdit: OpenEdit?
 
   /// Its object in lower case.
   var sobject: String { objectName.lowercased() }
@@ -45,9 +47,10 @@ extension LedgerDatabase {
       FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
         AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
-    return try ids.compactMap { row in
-      guard let found = try openEdit(id: row[0].integer ?? 0),
-        found.edit.syncOperation == .delete, !found.edit.isToBeUndone
+    let edits = try openEdits(Set(ids.compactMap { $0[0].integer }))
+    return ids.compactMap { row in
+      guard let found = edits[row[0].integer ?? 0], found.edit.syncOperation == .delete,
+        !found.edit.isToBeUndone
       else { return nil }
       switch found.edit.decision?.decision {
       case .discard?, .server?: return nil

@@ -31,6 +31,8 @@ package struct PlannedSend {
   var tree: Tree?
   /// The device's changes of details that are deleted with this record, their master.
   var followers: [PlannedSend] = []
+  /// For a deletion, the edits of this plan that move records away from below its record first.
+  var leaving: Set<Int64> = []
   /// Whether it is sent in a separate request.
   package var goesAlone = false
 
@@ -62,6 +64,15 @@ package struct PlannedSend {
   /// Why a detail waits if its device has deleted its parent, and the org still has the parent.
   static let parentStandsText =
     "the deletion of its parent is not resolved: it is deleted with the parent, or sent if that deletion is discarded"
+
+  /// The settlement of a deletion below whose record others still are that the device moved away, by
+  /// these edits.
+  func blocked(byLeaving edits: [Int64]) -> Settlement {
+    var settlement = blocked(
+      because: "a record that the device has moved away from it is still below it")
+    settlement.detail.otherEdits = edits
+    return settlement
+  }
 
   /// The settlement of a detail if the deletion of its parent on the device has a verdict.
   func following(_ deletion: Int64, _ parent: Verdict) -> Settlement {

@@ -71,18 +71,20 @@ extension SnapshotPlanner {
 
   /// Leaves deletions while a record that their device moved away is still below theirs, because its
   /// edit is not sent.
+  ///
+  /// If it is sent first, the journal checks that it was done.
   private func waitForLeaving(_ plan: inout SnapshotPlan) throws {
     let sent = Set(plan.sends.map(\.edit.id))
     let settled = Set(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
     var waiting: Set<Int64> = []
-    for send in plan.sends where send.edit.decision?.decision.sends != true {
-      let leaving = cascades.leaving[send.edit.id, default: []].subtracting(sent)
-      let left = try leaving.subtracting(settled).filter { try state.isUnsettled($0) }.sorted()
+    for (index, send) in plan.sends.enumerated()
+    where send.edit.decision?.decision.sends != true {
+      let leaving = cascades.leaving[send.edit.id, default: []]
+      let left = try leaving.subtracting(sent).subtracting(settled)
+        .filter { try state.isUnsettled($0) }.sorted()
+      plan.sends[index].leaving = leaving.intersection(sent)
       if left.isEmpty { continue }
-      var settlement = send.blocked(
-        because: "a record that the device has moved away from it is still below it")
-      settlement.detail.otherEdits = left
-      plan.settled.append((send.edit, settlement))
+      plan.settled.append((send.edit, send.blocked(byLeaving: left)))
       waiting.insert(send.edit.id)
     }
     plan.sends.removeAll { waiting.contains($0.edit.id) }
@@ -100,34 +102,52 @@ extension SnapshotPlanner {
 
   /// Resolves the edits of records that were deleted with a record of the same device, if they were
   /// left before it was known that the deletion was applied.
-  nonisolated(nonsending) func settleTaken(
+  nonisolated(nonsending) func settleDeleted(
     _ candidates: inout [Candidate], _ plan: inout SnapshotPlan
   ) async throws {
-    var gone: Set<Int64> = []
+    var rest: [Candidate] = []
     for candidate in candidates {
       let edit = candidate.edit
-      guard let masters = cascades.masters[edit.id],
-        edit.decision.map({ $0.decision == .retry }) ?? true,
-        try await isTaken(candidate, with: masters)
-      else { continue }
-      plan.settled.append((edit, PlannedSend.gone(edit)))
-      gone.insert(edit.id)
+      if edit.decision.map({ $0.decision == .retry }) ?? true,
+        try await isDeletedWithMaster(candidate)
+      {
+        plan.settled.append((edit, PlannedSend.gone(edit)))
+      } else {
+        rest.append(candidate)
+      }
     }
-    if !gone.isEmpty { candidates.removeAll { gone.contains($0.edit.id) } }
+    candidates = rest
   }
 
-  /// Whether one of some deletions was applied, and the record is deleted; for one that has not been
-  /// created, whether the deleted record still is.
-  private nonisolated(nonsending) func isTaken(
-    _ candidate: Candidate, with deletions: [Int64]
+  /// Whether a record is deleted, and its device has deleted its parent in the same return or, by an
+  /// edit that was applied, a record above it; for a record that has not been created, whether the
+  /// deleted one still is.
+  private nonisolated(nonsending) func isDeletedWithMaster(
+    _ candidate: Candidate
   ) async throws -> Bool {
-    for id in deletions where try state.isApplied(deletion: id) {
-      if candidate.operation != .create { return candidate.server == .deleted }
+    let edit = candidate.edit
+    guard candidate.operation == .create || candidate.server == .deleted else { return false }
+    if case .child(let targets)? = rules[candidate.sync].place, targets.isMasterDetail,
+      let parent = candidate.element[targets.key]?.string?.recordID18,
+      try state.hasDeleted(parent, in: edit.returnID), try await areDetails(targets),
+      try await isGone(candidate, with: parent, targets.family.parent.sobjectType)
+    {
+      return true
+    }
+    for id in cascades.masters[edit.id] ?? [] where try state.isApplied(deletion: id) {
+      if candidate.operation != .create { return true }
       guard let deletion = try state.openEdit(id: id)?.edit, let record = deletion.recordID,
         let sobject = deletion.sobject, APIName.isValid(sobject)
       else { continue }
-      if try await records.prove(sobject, absent: [record])[record] == .deleted { return true }
+      if try await isGone(candidate, with: record, sobject) { return true }
     }
     return false
+  }
+
+  private nonisolated(nonsending) func isGone(
+    _ candidate: Candidate, with master: String, _ sobject: String
+  ) async throws -> Bool {
+    if candidate.operation != .create { return true }
+    return try await records.prove(sobject, absent: [master])[master] == .deleted
   }
 }

@@ -52,36 +52,6 @@ extension SnapshotPlanner {
     for (key, parent) in parents { try bind(parent, key, survivors, &plan) }
   }
 
-  /// Resolves the edits of details that were deleted with a parent by the same return, if they were
-  /// left before it was known that the deletion was applied.
-  nonisolated(nonsending) func settleGone(
-    _ candidates: inout [Candidate], _ plan: inout SnapshotPlan
-  ) async throws {
-    var gone: Set<Int64> = []
-    for candidate in candidates {
-      let edit = candidate.edit
-      guard case .child(let targets)? = rules[candidate.sync].place, targets.isMasterDetail,
-        edit.decision.map({ $0.decision == .retry }) ?? true,
-        let parent = candidate.element[targets.key]?.string?.recordID18,
-        try state.hasDeleted(parent, in: edit.returnID), try await areDetails(targets),
-        try await isGone(candidate, with: parent, targets)
-      else { continue }
-      plan.settled.append((edit, PlannedSend.gone(edit)))
-      gone.insert(edit.id)
-    }
-    if !gone.isEmpty { candidates.removeAll { gone.contains($0.edit.id) } }
-  }
-
-  /// Whether the record of a detail is deleted; for one that has not been created, whether its
-  /// parent is.
-  private nonisolated(nonsending) func isGone(
-    _ candidate: Candidate, with parent: String, _ targets: ParentChildrenUpTargets
-  ) async throws -> Bool {
-    guard candidate.operation == .create else { return candidate.server == .deleted }
-    let sobject = targets.family.parent.sobjectType
-    return try await records.prove(sobject, absent: [parent])[parent] == .deleted
-  }
-
   /// The parents that a device has deleted and the org still has, with the devices, because the
   /// deletion was refused, not attempted or unconfirmed, and is not part of this plan.
   private nonisolated(nonsending) func standingDeletions(
@@ -160,7 +130,7 @@ extension SnapshotPlanner {
   }
 
   /// Whether the org deletes the children of a family with their parent, as far as it says so.
-  private nonisolated(nonsending) func areDetails(
+  nonisolated(nonsending) func areDetails(
     _ targets: ParentChildrenUpTargets
   ) async throws -> Bool {
     guard targets.isMasterDetail else { return false }

@@ -85,8 +85,7 @@ struct SnapshotPlanner {
     try await learn(&candidates, &deviceConflicts)
     try await remade.learn(Set(candidates.flatMap { Self.references($0.element) }))
     plan.settled += deviceConflicts.map { ($0.candidate.edit, $0.settlement) }
-    try await settleGone(&candidates, &plan)
-    try await settleTaken(&candidates, &plan)
+    try await settleDeleted(&candidates, &plan)
     let keyed = try await keyed(candidates)
     try delegation?.admit(upserts: keyed, among: &candidates, into: &plan)
     let rivals = try rivals(candidates, keyed)

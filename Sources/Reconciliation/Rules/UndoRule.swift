@@ -190,7 +190,7 @@ package enum UndoRule {
   /// most likely makes of it.
   private static func hasOnlySent(_ change: EditChange) -> Bool {
     change.sent.allSatisfy { name, value in
-      change.left[name].map { ArrivedWrite.mayBe($0, of: value) } ?? true
+      change.left[name].map { WriteEvidence.derives($0, from: value) } ?? true
     }
   }
 

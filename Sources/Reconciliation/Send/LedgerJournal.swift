@@ -53,14 +53,16 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   /// Puts the IDs of parents created in the meantime into the children; a child whose parent has
-  /// none is blocked.
+  /// none is blocked, and so is a deletion if a record was not moved away from below its record.
   private func takeParents(_ batch: [PlannedSend]) throws -> [PlannedSend] {
     let here = Set(batch.filter { $0.tree?.isParent == true }.compactMap { $0.tree?.key })
     return try batch.compactMap { send in
       var send = send
+      let left = try send.leaving.filter { try state.isUnsettled($0) }.sorted()
+      if !left.isEmpty { return try block(send, send.blocked(byLeaving: left)) }
       for (name, record) in send.waiting.sorted(by: { $0.key < $1.key }) {
         guard let id = try id(of: record, named: send.payload[name]?.string ?? "", by: send) else {
-          return try block(send, name)
+          return try block(send, send.blocked(by: name))
         }
         send.payload[name] = .string(id)
         send.isCompleted = true
@@ -68,7 +70,9 @@ package final class LedgerJournal: SyncUpJournal {
         send.waiting[name] = nil
       }
       if let tree = send.tree, let name = tree.field, tree.takesParentID, !here.contains(tree.key) {
-        guard let id = parentIDs[tree.key] else { return try block(send, name) }
+        guard let id = parentIDs[tree.key] else {
+          return try block(send, send.blocked(by: name))
+        }
         send.payload[name] = .string(id)
         send.isCompleted = true
         send.tree?.takesParentID = false
@@ -87,9 +91,9 @@ package final class LedgerJournal: SyncUpJournal {
     }
   }
 
-  private func block(_ send: PlannedSend, _ name: String) throws -> PlannedSend? {
+  private func block(_ send: PlannedSend, _ settlement: Settlement) throws -> PlannedSend? {
     try state.move(send.operation, to: .dropped)
-    try reconciler.settle([(send.edit, send.blocked(by: name))])
+    try settle(send, settlement)
     return nil
   }
 

@@ -170,9 +170,7 @@ extension Reconciler {
   ) -> Bool {
     let writer = record["LastModifiedById"]?.string?.recordID18
     guard writer == operation.senderID ?? userID else { return false }
-    if UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole {
-      return true
-    }
+    if WriteEvidence.isWhole(operation.payload, in: record) { return true }
     guard let written = date.flatMap({ Dates.milliseconds(iso8601: $0) }),
       let sent = operation.lastSentMilliseconds ?? operation.sentMilliseconds
     else { return false }

@@ -7,6 +7,20 @@ import System
 
 // The ledger's queries for the watch.
 extension LedgerDatabase {
+  /// The earliest time of a request that a run still looks for, in ms of the org's time.
+  ///
+  /// Requests may arrive for a time after they were sent. The first run after that looks for them
+  /// once more, however late it is: its requests are those that the last run that reconciled
+  /// before it still watched.
+  func watchStart(_ run: RunRow) throws -> Int64 {
+    let last = try connection.integer(
+      """
+      SELECT now_ms FROM run WHERE number < \(run.number) AND ',' || finished || ',' LIKE '%,reconcile,%'
+      ORDER BY number DESC LIMIT 1
+      """)
+    return min(run.now, last ?? run.now) - Reconciler.watchMilliseconds
+  }
+
   /// The unanswered requests since a given time that may still arrive: those that were considered
   /// lost, and creates whose record was found by its values or named by an operator.
   func lateOperations(since: Int64) throws -> [OperationRow] {
@@ -25,6 +39,16 @@ extension LedgerDatabase {
         ORDER BY id DESC LIMIT 1
       """
     ).first
+  }
+
+  /// The last write to each record that was written after another write was sent.
+  func laterWrites(than operation: OperationRow) throws -> [OperationRow] {
+    try operations(
+      """
+      id IN (SELECT max(l.id) FROM operation l
+        WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(operation.id)
+        GROUP BY l.result_id) ORDER BY id
+      """)
   }
 
   /// The writes to a record, in the order in which they were planned.

@@ -137,7 +137,7 @@ extension Reconciler {
   /// interrupted one.
   private nonisolated(nonsending) func readUnread() async throws {
     var groups: [String: [OperationRow]] = [:]
-    for operation in try state.unreadOperations(since: run.now - Self.watchMilliseconds) {
+    for operation in try state.unreadOperations(since: state.watchStart(run)) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       var operation = operation
       operation.recordID = operation.resultID ?? operation.recordID

@@ -3,7 +3,7 @@ import Ledger
 import MobileSync
 import Salesforce
 
-// What bulk jobs overwrite that work after the run that sent them.
+// What requests overwrite that work after the run that sent them: bulk jobs, and late requests.
 extension Reconciler {
   /// Reads the records of writes whose bulk job may still work on them, because it overwrites what
   /// others enter until then.
@@ -25,10 +25,11 @@ extension Reconciler {
       try state.connection.transaction {
         for operation in known.map(\.operation) {
           guard let id = operation.recordID, var record = found[id],
-            !Self.holds(record, operation)
+            Self.evidence(of: operation, in: record) != .applied
           else { continue }
           let before = try lastKnown(id, before: operation)
-          for (name, value) in operation.payload where ArrivedWrite.mayBe(record[name], of: value) {
+          for (name, value) in operation.payload
+          where WriteEvidence.derives(record[name], from: value) {
             record[name] = before[name]
           }
           try noteSight(of: record, for: operation)
@@ -53,16 +54,19 @@ extension Reconciler {
     try state.lastKnown(id, before: operation, state.writes(to: id).map(resolved))
   }
 
-  /// The values that runs read after a bulk job was sent, and that it overwrote.
-  func overwritten(by operation: OperationRow) throws -> JSONObject {
-    guard operation.job != nil, let id = Self.knownID(of: operation),
-      let seen = operation.seen?.object
-    else { return [:] }
+  /// The values that runs read after a request was sent, and that it overwrote, besides those that a
+  /// newer write is to restore.
+  func overwritten(
+    by operation: OperationRow, besides restored: JSONObject = [:]
+  ) throws -> JSONObject {
+    guard let id = Self.knownID(of: operation), let seen = operation.seen?.object else {
+      return [:]
+    }
     let known = try lastKnown(id, before: operation)
     var overwritten = JSONObject()
-    for (name, value) in operation.payload {
+    for (name, value) in operation.payload where restored[name] == nil {
       guard let last = known[name], let first = seen[name], !FieldValue.isSame(first, last),
-        !ArrivedWrite.mayBe(last, of: value)
+        !WriteEvidence.derives(last, from: value)
       else { continue }
       overwritten[name] = last
     }
@@ -70,7 +74,7 @@ extension Reconciler {
     return overwritten
   }
 
-  /// Lists the values that a bulk job overwrote, which an undo restores.
+  /// Lists the values that a request overwrote, which an undo restores.
   ///
   /// Under LEAVE_IF_CHANGED the edit is open, as if the values had been found before.
   func tell(
@@ -96,8 +100,10 @@ extension Reconciler {
       settlement.detail.fields.removeAll { $0.name == name }
       settlement.detail.fields.append(field)
     }
-    settlement.detail.message =
-      "the bulk job overwrote what was entered after it was sent, in "
-      + names.joined(separator: ", ")
+    let subject = operation.job == nil ? "the request" : "the bulk job"
+    let words =
+      "\(subject) overwrote what was entered after it was sent, in \(names.joined(separator: ", "))"
+    settlement.detail.message = [settlement.detail.message, words].compactMap(\.self)
+      .joined(separator: "; ")
   }
 }

@@ -35,7 +35,7 @@ extension Reconciler {
   /// A newer write that a request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var (late, children): ([DoubtfulWrite], [DoubtfulWrite]) = ([], [])
-    for operation in try state.lateOperations(since: run.now - Self.watchMilliseconds) {
+    for operation in try state.lateOperations(since: state.watchStart(run)) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
       var write = DoubtfulWrite(
         operation: operation, edit: found.edit, snapshotID: found.snapshotID)
@@ -160,12 +160,14 @@ extension Reconciler {
     guard let id = operation.recordID else { return false }
     let writes = try state.writes(to: id).map(resolved)
     let known = try state.lastKnown(id, before: operation, writes)
-    let isSenders = Self.holds(record, operation)
-    let taken = ArrivedWrite.taken(by: record, since: known, of: operation.payload)
+    let evidence = Self.evidence(of: operation, in: record, since: known)
+    let isSenders = evidence == .applied
+    var taken: [String] = []
+    if case .overwritten(let fields) = evidence { taken = fields }
     let isCreated = try isCreated(record, by: write, access)
     guard try isSenders || ((isCreated || !taken.isEmpty) && isResolved(write)),
       try isCreated
-        || (Self.isAfter(record, operation) && !isExplained(record, writes, write, known))
+        || (isAfter(record, operation, known) && !isExplained(record, writes, write, known))
     else { return false }
     if isSenders, let later = writes.last, later.id > operation.id,
       !Self.stands(later, in: record, against: operation)
@@ -191,14 +193,13 @@ extension Reconciler {
     return verdict?.isWaiting == false && !redone.contains(write.edit.id)
   }
 
-  /// Whether a record has the values of a request, and the sender of the request wrote it last.
-  static func holds(_ record: JSONObject, _ operation: OperationRow) -> Bool {
-    guard let sender = operation.senderID,
-      record["LastModifiedById"]?.string?.recordID18 == sender
-    else { return false }
-    return UnacknowledgedCreates.agreement(of: operation.payload, with: record) == .whole
-      || ArrivedWrite.hasChanged(
-        record, by: sender, from: operation.seen?.object, to: operation.payload)
+  /// What a record shows about a request.
+  static func evidence(
+    of operation: OperationRow, in record: JSONObject, since known: JSONObject? = nil
+  ) -> WriteEvidence {
+    WriteEvidence(
+      of: operation.payload, by: operation.senderID, before: operation.seen?.object, in: record,
+      since: known)
   }
 
   /// Whether a record has the values of a newer write, and not those of an older one that arrived
@@ -209,11 +210,11 @@ extension Reconciler {
   private static func stands(
     _ later: OperationRow, in record: JSONObject, against older: OperationRow
   ) -> Bool {
-    if UnacknowledgedCreates.agreement(of: later.payload, with: record) == .whole { return true }
-    guard UnacknowledgedCreates.agreement(of: older.payload, with: record) != .whole,
-      let left = later.leftOfSent
-    else { return false }
-    return UnacknowledgedCreates.agreement(of: left, with: record) == .whole
+    if WriteEvidence.isWhole(later.payload, in: record) { return true }
+    guard !WriteEvidence.isWhole(older.payload, in: record), let left = later.leftOfSent else {
+      return false
+    }
+    return WriteEvidence.isWhole(left, in: record)
   }
 
   /// Whether something other than a late request accounts for a record's state.
@@ -231,9 +232,7 @@ extension Reconciler {
       operation.editID,
       as: operation.purpose == .undo ? [.undone, .partlyUndone] : [.alreadyInOrg])
     if let noticed, let written = Self.written(record), written <= noticed { return true }
-    let isWhole = { (sent: JSONObject) in
-      UnacknowledgedCreates.agreement(of: sent, with: record) == .whole
-    }
+    let isWhole = { (sent: JSONObject) in WriteEvidence.isWhole(sent, in: record) }
     return writes.contains { done in
       let left = done.leftOfSent
       // The values after a write may have been read after the request had arrived. If the record
@@ -268,10 +267,19 @@ extension Reconciler {
       of: pending(write.operation, access), write.operation.sobject) ?? []
   }
 
-  /// Whether a record was last written when the request was sent, or later.
-  private static func isAfter(_ record: JSONObject, _ operation: OperationRow) -> Bool {
-    guard let date = written(record), let sent = operation.sentMilliseconds else { return false }
-    return date >= sent - UnacknowledgedCreates.slackMilliseconds
+  /// Whether a record was last written when the request was sent, or later: by its date or, if the
+  /// org's clock was set back, because it has another date than when it was last known.
+  private func isAfter(
+    _ record: JSONObject, _ operation: OperationRow, _ known: JSONObject
+  ) throws -> Bool {
+    guard let date = Self.written(record), let sent = operation.sentMilliseconds else {
+      return false
+    }
+    if date >= sent - UnacknowledgedCreates.slackMilliseconds { return true }
+    guard let last = known[OperationRow.dateKey]?.string,
+      let current = record[try modificationField(of: operation)]?.string
+    else { return false }
+    return !ServerDate.isSame(last, current)
   }
 
   /// When a record was last written, in ms of the org's time.
@@ -302,11 +310,13 @@ extension Reconciler {
     {
       operation.expected.verdict = .updated
     }
+    let overwritten = try overwritten(by: operation)
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
       var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
       settlement.detail.message = words
       if settlement.verdict == .conflict { settlement.detail.showNow(record) }
+      try tell(overwritten, by: operation, write.edit, &settlement)
       try report(&settlement, of: write.edit.id)
     }
     try await recordServerState(after: [([operation], access)])
@@ -372,8 +382,10 @@ extension Reconciler {
     settlement.verdict = .conflict
     settlement.detail.showNow(later.payload)
     settlement.detail.otherEdits = operation.editID == later.editID ? [] : [later.editID]
+    let overwritten = try overwritten(by: operation, besides: later.payload)
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
+      try tell(overwritten, by: operation, write.edit, &settlement)
       try state.noteLeft([(operation, nil, nil)])
       try report(&settlement, of: operation.editID)
     }

@@ -21,13 +21,13 @@ extension Reconciler {
       guard let id = write.operation.recordID,
         proofs[id] == .deleted || bin[id].map(Self.isDeleted) == true
       else { continue }
+      let dates = bin[id].map(Self.deletionDates) ?? []
       if let until = try deletedBefore(write.operation) {
         // attache deleted it once; only a later date shows that it was restored and deleted again.
-        let dates = UndoRule.binDates.compactMap { bin[id]?[$0]?.string }
-        guard let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(), last > until
-        else { continue }
+        guard let last = dates.max(), last > until else { continue }
       }
-      try enterDeleted(write, id, by: access.session.serverDate ?? run.now)
+      let below = try await writesBelow(write.operation, deletedAt: dates, access)
+      try enterDeleted(write, id, by: access.session.serverDate ?? run.now, below)
     }
   }
 
@@ -46,26 +46,64 @@ extension Reconciler {
       as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])
   }
 
-  private func enterDeleted(_ write: DoubtfulWrite, _ id: String, by time: Int64) throws {
+  private func enterDeleted(
+    _ write: DoubtfulWrite, _ id: String, by time: Int64, _ below: [OperationRow]
+  ) throws {
     let newer = try state.laterWrite(than: write.operation, recordID: id)
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
       try state.finish(write.operation, .done(recordID: id))
       try state.noteGone(write.operation, by: time)
-      if let newer, newer.editID != write.edit.id {
+      var others: Set<Int64> = [write.edit.id]
+      for newer in [newer].compactMap(\.self) + below where others.insert(newer.editID).inserted {
         var detail = newer.expected.detail
-        detail.recordID = id
+        detail.recordID = newer.resultID
         detail.otherEdits = [write.edit.id]
         detail.message = "the deletion of an older edit arrived late, after this edit was written"
-        settlement = Settlement(.deletedOnServer, detail)
-        return try report(&settlement, of: newer.editID)
+        var settlement = Settlement(.deletedOnServer, detail)
+        try report(&settlement, of: newer.editID)
       }
+      if let newer, newer.editID != write.edit.id { return }
       if settlement.verdict != .conflict {
         settlement.detail.message =
           "it is deleted; the request without an answer may have arrived late"
       }
+      others.remove(write.edit.id)
+      settlement.detail.otherEdits += others.sorted()
       try report(&settlement, of: write.edit.id)
     }
+  }
+
+  /// The last writes of attache to records that were deleted together with the record of a late
+  /// deletion, after it was sent.
+  private nonisolated(nonsending) func writesBelow(
+    _ operation: OperationRow, deletedAt dates: [Int64], _ access: RecordReader
+  ) async throws -> [OperationRow] {
+    let later = dates.isEmpty ? [] : try state.laterWrites(than: operation)
+    var below: [OperationRow] = []
+    for (sobject, writes) in Dictionary(grouping: later, by: \.sobject)
+      .sorted(by: { $0.key < $1.key })
+    {
+      let ids = Set(writes.compactMap(\.resultID)).subtracting([operation.recordID ?? ""]).sorted()
+      if ids.isEmpty { continue }
+      let bin = try await access.withBin(sobject, ids: ids, fields: UndoRule.binDates)
+      for write in writes {
+        guard let row = write.resultID.flatMap({ bin[$0] }), Self.isDeleted(row),
+          Self.deletionDates(row).contains(where: { date in
+            dates.contains { abs($0 - date) <= Self.cascadeMilliseconds }
+          })
+        else { continue }
+        below.append(write)
+      }
+    }
+    return below
+  }
+
+  /// The longest time within which an org deletes the records below a deleted one.
+  private static let cascadeMilliseconds: Int64 = 5000
+
+  private static func deletionDates(_ row: JSONObject) -> [Int64] {
+    UndoRule.binDates.compactMap { row[$0]?.string }.compactMap { Dates.milliseconds(iso8601: $0) }
   }
 
   /// Looks for the records of creates that were considered lost, or were matched to other records.

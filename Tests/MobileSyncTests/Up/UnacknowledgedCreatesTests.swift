@@ -160,9 +160,9 @@ import Testing
   }
 
   @Test func `a value that an org trims agrees anyway`() {
-    #expect(UnacknowledgedCreates.agreement(of: ["Name": "A  "], with: record(1, a)) == .whole)
-    #expect(UnacknowledgedCreates.agreement(of: ["Secret": "A"], with: record(1, a)) == .partial)
-    #expect(UnacknowledgedCreates.agreement(of: [:], with: record(1, a)) == .whole)
+    #expect(WriteEvidence.isWhole(["Name": "A  "], in: record(1, a)))
+    #expect(!WriteEvidence.isWhole(["Secret": "A"], in: record(1, a)))
+    #expect(WriteEvidence.isWhole([:], in: record(1, a)))
   }
 
   @Test func `a value that a create of another hour sent too does not match either`() {

@@ -28,9 +28,7 @@ extension InDoubtResolver {
       ).filter { record in
         let id = UnacknowledgedCreates.id(of: record) ?? ""
         return try !given.contains(id) && !isTaken(id)
-          && !rivals.contains {
-            UnacknowledgedCreates.agreement(of: $0.fields, with: record) == .whole
-          }
+          && !rivals.contains { WriteEvidence.isWhole($0.fields, in: record) }
       }
       if found.isEmpty { continue }
       let fates = UnacknowledgedCreates.match(lost, found, asksPerson: false)
@@ -60,40 +58,13 @@ extension InDoubtResolver {
   ) -> UnacknowledgedCreates.Made? {
     found.filter {
       $0["IsDeleted"]?.bool != true && UnacknowledgedCreates.isInTime(of: create, $0)
-        && (ArrivedWrite.holds($0, create.fields) || mayBe($0, create.fields, describe))
+        && (WriteEvidence.holds($0, create.fields)
+          || UnacknowledgedCreates.mayBe($0, create.fields, describe))
     }.compactMap { UnacknowledgedCreates.Made($0, sent: create.fields) }
       .filter { !given.contains($0.id) }
       .min {
         UnacknowledgedCreates.likeness(of: create.fields, with: $0.record)
           > UnacknowledgedCreates.likeness(of: create.fields, with: $1.record)
       }
-  }
-
-  /// Whether a record may be what a create made, although values were changed since.
-  ///
-  /// It must have been changed after it was created, and still have more than half of the
-  /// distinctive values that were sent, or half of them with its whole name. A sender who creates
-  /// similar records repeats references, choices, and perhaps a city or a date, but seldom more.
-  private static func mayBe(
-    _ record: JSONObject, _ sent: JSONObject, _ describe: Describe
-  ) -> Bool {
-    let isChanged =
-      record["LastModifiedById"] != record["CreatedById"]
-      || record["LastModifiedDate"] != record["CreatedDate"]
-    var (total, kept, names, keptNames) = (0, 0, 0, 0)
-    for (name, value) in sent {
-      guard let held = record[name], let field = describe.field(name),
-        !FieldValue.isSame(value, nil), value.bool == nil, held.bool == nil,
-        value.string.flatMap({ RecordID($0) }) == nil, !field.type.hasSuffix("picklist")
-      else { continue }
-      let isName = field.name == "Name" || field.compoundFieldName == "Name"
-      let isKept = FieldValue.isSame(value, held)
-      total += 1
-      kept += isKept ? 1 : 0
-      names += isName ? 1 : 0
-      keptNames += isName && isKept ? 1 : 0
-    }
-    let hasName = names > 0 && keptNames == names
-    return isChanged && (kept * 2 > total || (hasName && kept * 2 == total))
   }
 }

@@ -189,25 +189,21 @@ package struct InDoubtResolver {
     }
     return writes.map { write in
       guard let id = write.recordID?.recordID18, let record = found[id],
-        Self.hasArrived(write, in: record)
+        let done = done(write, record, id: id)
       else { return .notDone() }
-      return .done(done(write, record, id: id))
+      return .done(done)
     }
   }
 
-  private static func hasArrived(_ write: PendingWrite, in record: JSONObject) -> Bool {
-    UnacknowledgedCreates.agreement(of: write.fields, with: record) == .whole
-      || ArrivedWrite.hasChanged(
-        record, by: write.userID, from: write.seen?.object, to: write.fields)
-  }
-
-  private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Resolution.Done {
+  /// Returns the result of an update that has reached a record; nil if nothing shows that.
+  private func done(_ write: PendingWrite, _ record: JSONObject, id: String?) -> Resolution.Done? {
+    let evidence = WriteEvidence(
+      of: write.fields, by: write.userID, before: write.seen?.object, in: record)
+    if evidence == .notApplied { return nil }
     var done = Resolution.Done(id: id)
     done.isDeletedSince = record["IsDeleted"]?.bool == true
     // The user who deletes a record is its last writer.
-    done.isSomebodyElses =
-      !done.isDeletedSince
-      && (write.userID == nil || record["LastModifiedById"]?.string?.recordID18 != write.userID)
+    done.isSomebodyElses = !done.isDeletedSince && evidence == .mayBe
     return done
   }
 
@@ -258,12 +254,11 @@ package struct InDoubtResolver {
       }
       let alive = rows.filter { $0["IsDeleted"]?.bool != true }
       guard alive.count == 1, let id = UnacknowledgedCreates.id(of: alive[0]),
-        Self.hasArrived(write, in: alive[0])
+        var done = done(write, alive[0], id: id)
       else {
         findings.append(.notDone(standing: alive.first))
         continue
       }
-      var done = done(write, alive[0], id: id)
       done.isCreated = false
       findings.append(.done(done))
     }
@@ -366,7 +361,7 @@ package struct InDoubtResolver {
       }
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
-    let fates = UnacknowledgedCreates.match(all, found, asksPerson: asksPerson)
+    let fates = UnacknowledgedCreates.match(all, found, describe, asksPerson: asksPerson)
     for (place, fate) in zip(asked, fates) {
       switch fate {
       case .made(let made):
@@ -467,6 +462,10 @@ package struct InDoubtResolver {
     let now = session.serverDate ?? session.estimatedServerDate
     var lost = write
     lost.until = write.sent + window
+    // If the org's clock was set back since, the record may have an earlier date.
+    if now < write.sent - UnacknowledgedCreates.slackMilliseconds {
+      lost.since = min(write.since, now - UnacknowledgedCreates.lateMilliseconds)
+    }
     lost.isOver = window <= 0 || now - write.sent >= window
     lost.ahead = ahead
     return lost

@@ -8,16 +8,6 @@ import System
 /// or deleted it since, and an org's automation does so at once. Every record that the sender
 /// created at that time and that nothing else accounts for may therefore be the result.
 package enum UnacknowledgedCreates {
-  /// How far a record agrees with what was sent.
-  package enum Agreement: Sendable, Hashable {
-    /// In every field that could be compared.
-    case whole
-    /// In most fields.
-    case partial
-    /// In few fields or none.
-    case none
-  }
-
   /// The record that a lost create has made, in its current state.
   package struct Made: Sendable, Hashable {
     /// The record's 18-character ID.
@@ -103,27 +93,39 @@ package enum UnacknowledgedCreates {
   /// A proxy delays a request by hours at most. A record from that time must agree in full.
   package static let lateMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  /// Compares what was sent with a record.
-  ///
-  /// Fields that the record lacks are ignored, and an org may have trimmed a value.
-  package static func agreement(of payload: JSONObject, with record: JSONObject) -> Agreement {
-    let compared = payload.filter { record[$0.name] != nil }
-    guard !compared.isEmpty else { return payload.isEmpty ? .whole : .partial }
-    let same = compared.count { FieldValue.isSame($0.value, record[$0.name]) }
-    if same == compared.count { return .whole }
-    return same * 2 > compared.count ? .partial : .none
-  }
-
   /// Assigns records that nothing else accounts for to creates; returns an outcome for each create.
   ///
   /// A record that only its creator has changed and that has nothing of what was sent is most
   /// likely the sender's separate work. With `asksPerson` an operator decides; otherwise it counts
   /// as separate work.
+  ///
+  /// A record from the day after the wait is adopted only if it agrees in full. With the object's
+  /// `describe`, an operator decides about one that was changed since (`mayBe`).
   package static func match(
-    _ creates: [PendingWrite], _ candidates: [JSONObject], asksPerson: Bool = true
+    _ creates: [PendingWrite], _ candidates: [JSONObject], _ describe: Describe? = nil,
+    asksPerson: Bool = true
   ) -> [Fate] {
-    var matching = UnacknowledgedCreatesMatching(creates, candidates, asksPerson: asksPerson)
+    var matching = UnacknowledgedCreatesMatching(
+      creates, candidates, describe, asksPerson: asksPerson)
     return matching.fates()
+  }
+
+  /// Whether a record may be what a create made, although values were changed since.
+  ///
+  /// It must have been changed after it was created, and still have half of the distinctive values
+  /// that were sent. A sender who creates similar records repeats references, choices, and perhaps
+  /// a city or a date, but seldom more.
+  static func mayBe(_ record: JSONObject, _ sent: JSONObject, _ describe: Describe) -> Bool {
+    let isChanged =
+      record["LastModifiedById"] != record["CreatedById"]
+      || record["LastModifiedDate"] != record["CreatedDate"]
+    let distinctive = sent.filter { name, value in
+      guard let held = record[name], let field = describe.field(name) else { return false }
+      return !FieldValue.isSame(value, nil) && value.bool == nil && held.bool == nil
+        && value.string.flatMap({ RecordID($0) }) == nil && !field.type.hasSuffix("picklist")
+    }
+    let kept = distinctive.count { FieldValue.isSame($0.value, record[$0.name]) }
+    return isChanged && kept > 0 && kept * 2 >= distinctive.count
   }
 
   /// The 18-character ID of a record.
@@ -224,7 +226,7 @@ package enum UnacknowledgedCreates {
     of create: PendingWrite, _ records: [JSONObject], because words: String
   ) -> Fate {
     let ids = records.filter { record in
-      isInTime(of: create, record) && agreement(of: create.fields, with: record) == .whole
+      isInTime(of: create, record) && WriteEvidence.isWhole(create.fields, in: record)
         && create.fields.contains { !FieldValue.isSame($0.value, nil) && record[$0.name] != nil }
     }.compactMap(id(of:)).sorted()
     if ids.isEmpty { return .notMade }

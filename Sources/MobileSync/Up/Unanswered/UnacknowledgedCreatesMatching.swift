@@ -45,13 +45,17 @@ struct UnacknowledgedCreatesMatching {
   }
 
   private let creates: [PendingWrite]
+  private let describe: Describe?
   private let asksPerson: Bool
   private var fatesByCreate: [UnacknowledgedCreates.Fate?]
   private var groups: [Group]
   private var free: [Candidate]
 
-  init(_ creates: [PendingWrite], _ candidates: [JSONObject], asksPerson: Bool) {
+  init(
+    _ creates: [PendingWrite], _ candidates: [JSONObject], _ describe: Describe?, asksPerson: Bool
+  ) {
     self.creates = creates
+    self.describe = describe
     self.asksPerson = asksPerson
     fatesByCreate = Array(repeating: nil, count: creates.count)
     free = candidates.compactMap(Candidate.init)
@@ -104,7 +108,7 @@ struct UnacknowledgedCreatesMatching {
 
   /// Whether the candidate has what was sent; false if nothing was sent.
   private func isWhole(_ candidate: Candidate, _ group: Group) -> Bool {
-    UnacknowledgedCreates.agreement(of: group.fields, with: candidate.record) == .whole
+    WriteEvidence.isWhole(group.fields, in: candidate.record)
       && group.fields.contains { candidate.record[$0.name] != nil }
   }
 
@@ -171,15 +175,24 @@ struct UnacknowledgedCreatesMatching {
   /// Returns the unassigned records that a create may have made.
   ///
   /// A record from before the recorded time was dated by another clock, or is older: it must
-  /// resemble the create.
+  /// resemble the create. So must one from the day after the wait.
   private func candidates(of create: Int) -> [Candidate] {
     guard let group = groups.first(where: { $0.members.contains(create) }) else { return [] }
     return free.filter { candidate in
-      guard isInTime(candidate, creates[create]) else { return false }
+      guard isInTime(candidate, creates[create]) else { return isLate(candidate, creates[create]) }
       if resembles(candidate, group) { return true }
       return candidate.created >= creates[create].since / 1000 * 1000
         && ((asksPerson && !isMostLikelyUnsent(creates[create])) || candidate.isTouched)
     }
+  }
+
+  /// Whether an operator must decide about a record that was made in the day after the wait, and
+  /// changed since.
+  private func isLate(_ candidate: Candidate, _ create: PendingWrite) -> Bool {
+    guard asksPerson, let describe else { return false }
+    return isInTime(candidate, create, lateBy: UnacknowledgedCreates.lateMilliseconds)
+      && !candidate.isDeleted
+      && UnacknowledgedCreates.mayBe(candidate.record, create.fields, describe)
   }
 
   /// Assigns the record if only one record and one create remain; returns whether it did.
@@ -191,6 +204,7 @@ struct UnacknowledgedCreatesMatching {
       let create = groups[index].members[0]
       let left = candidates(of: create)
       guard !isUnsure(creates[create]), left.count == 1, let candidate = left.first,
+        isInTime(candidate, creates[create]),
         candidate.isTouched || resembles(candidate, groups[index])
       else { continue }
       let rivals = groups.contains { other in

@@ -2,7 +2,7 @@ import JSON
 import MobileSync
 import Testing
 
-struct ArrivedWriteTests {
+struct WriteEvidenceTests {
   private static let ada = "005000000000001AAA"
   private static let office = "005000000000002AAA"
 
@@ -12,11 +12,11 @@ struct ArrivedWriteTests {
   ])
   func `a text with other case, white space or punctuation derives from what was sent`(
     sent: String, held: String
-  ) { #expect(ArrivedWrite.mayBe(.string(held), of: .string(sent))) }
+  ) { #expect(WriteEvidence.derives(.string(held), from: .string(sent))) }
 
   @Test(arguments: [("Quill", "Quills"), ("--", "++"), ("", "x"), ("a1", "a2")])
   func `another text does not`(sent: String, held: String) {
-    #expect(!ArrivedWrite.mayBe(.string(held), of: .string(sent)))
+    #expect(!WriteEvidence.derives(.string(held), from: .string(sent)))
   }
 
   @Test(arguments: [
@@ -25,15 +25,22 @@ struct ArrivedWriteTests {
     ("1234.0", "1234", true), ("2.5", "3.0", true), ("1e3", "1001", false),
   ])
   func `a number with fewer digits matches the field`(sent: String, held: String, isMade: Bool) {
-    #expect(ArrivedWrite.mayBe(.number(held), of: .number(sent)) == isMade)
+    #expect(WriteEvidence.derives(.number(held), from: .number(sent)) == isMade)
+  }
+
+  private func evidence(
+    _ record: JSONObject, from before: JSONObject?, to sent: JSONObject, by writer: String = ada,
+    since known: JSONObject? = nil
+  ) -> WriteEvidence {
+    var record = record
+    record["LastModifiedById"] = .string(writer)
+    return WriteEvidence(of: sent, by: Self.ada, before: before, in: record, since: known)
   }
 
   private func hasChanged(
     _ record: JSONObject, from before: JSONObject?, to sent: JSONObject, by writer: String = ada
   ) -> Bool {
-    var record = record
-    record["LastModifiedById"] = .string(writer)
-    return ArrivedWrite.hasChanged(record, by: Self.ada, from: before, to: sent)
+    evidence(record, from: before, to: sent, by: writer) == .applied
   }
 
   @Test func `an update has arrived if all that it changes differs from before`() {
@@ -58,18 +65,32 @@ struct ArrivedWriteTests {
   @Test func `a change of case alone does not count as already applied`() {
     let sent: JSONObject = ["Name": "Quill Yard"]
     #expect(!hasChanged(["Name": "QUILL YARD"], from: ["Name": "QUILL YARD"], to: sent))
-    #expect(!hasChanged(["Name": "Quill Yard"], from: ["Name": "Quill Yard"], to: sent))
+    #expect(hasChanged(["Name": "Quill Yard"], from: ["Name": "QUILL YARD"], to: sent))
   }
 
   @Test func `fields that changed to the sent value since they were known were taken`() {
     let sent: JSONObject = ["Name": "new", "Phone": "1", "Fax": "2", "Status": "Sent"]
     func taken(_ record: JSONObject, since known: JSONObject) -> [String] {
-      ArrivedWrite.taken(by: record, since: known, of: sent)
+      let evidence = evidence(record, from: nil, to: sent, by: Self.office, since: known)
+      if case .overwritten(let names) = evidence { return names }
+      return []
     }
     let record: JSONObject = ["Name": "NEW", "Phone": "1", "Fax": "9", "Status": "Sent"]
     // Nothing is known of the status; the fax has another value.
     #expect(taken(record, since: ["Name": "old", "Phone": "0", "Fax": "0"]) == ["Name", "Phone"])
     #expect(taken(record, since: ["Name": "NEW", "Phone": "1", "Fax": "2"]) == [])
     #expect(taken(record, since: [:]) == [])
+  }
+
+  @Test func `values that another user may have entered are no proof`() {
+    let sent: JSONObject = ["Name": "new", "Phone": "1"]
+    let known: JSONObject = ["Name": "old", "Phone": "1"]
+    #expect(evidence(sent, from: nil, to: sent) == .applied)
+    #expect(evidence(sent, from: nil, to: sent, since: known) == .applied)
+    #expect(evidence(sent, from: nil, to: sent, by: Self.office) == .mayBe)
+    #expect(
+      evidence(sent, from: nil, to: sent, by: Self.office, since: known) == .overwritten(["Name"]))
+    #expect(evidence(["Name": "old"], from: nil, to: sent, since: known) == .notApplied)
+    #expect(WriteEvidence(of: sent, by: nil, before: nil, in: sent) == .mayBe)
   }
 }

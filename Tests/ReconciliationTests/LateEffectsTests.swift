@@ -1,0 +1,114 @@
+import JSON
+import Ledger
+import LocalOrg
+import Testing
+
+/// What is reported of a request that arrives late, beside that it arrived.
+struct LateEffectsTests {
+  private let day: FieldDay
+  init() throws {
+    day = try FieldDay()
+    day.options.unansweredWaitSeconds = 900
+    day.options.conditionalUpdates = false
+  }
+
+  private func night(_ seconds: Int64 = 600) async throws -> String {
+    try day.org.moveClock(by: seconds * 1000)
+    return day.verdicts(try await day.run())
+  }
+
+  private func lose(_ kind: RequestKind) {
+    day.server.faults.add(.kind(kind), .deliverLate(seconds: 10_000_000))
+  }
+
+  /// The verdicts of the unresolved edits.
+  private func open() throws -> [String] {
+    try day.state.connection.texts(
+      """
+      SELECT e.id || ' ' || e.verdict FROM edit e WHERE \(LedgerDatabase.isUnsettledEdit)
+      ORDER BY e.id
+      """)
+  }
+
+  /// A record whose lost update was sent again, and that an admin has changed since.
+  private func lostUpdate() async throws -> String {
+    day.rules = [FieldDay.rule("accounts", ["Name", "Phone", "Description"], mode: .overwrite)]
+    let (id, edit) = try day.made(
+      "Account", ["Name": "Mill", "Phone": "1"], edited: ["Phone": "2"])
+    lose(.collectionUpdate)
+    try day.handBack([edit], handback: 1)
+    #expect(try await night() == "updated 1")
+    try day.change("Account", id, ["Phone": "9", "Description": "important"])
+    return id
+  }
+
+  @Test(arguments: [0, -3600] as [Int64])
+  func `all values that a late update overwrote are listed, whatever the org's clock`(
+    _ seconds: Int64
+  ) async throws {
+    let id = try await lostUpdate()
+    _ = try await night()
+    try day.org.moveClock(by: seconds * 1000)
+    day.server.deliverHeld()
+    #expect(try day.record("Account", id)["Description"]?.string == nil)
+    _ = try await night(60)
+    #expect(try open() == ["1 conflict"])
+    let detail = try #require(try day.details().first)
+    let values = detail.fields.sorted { $0.name < $1.name }.map { [$0.base, $0.server] }
+    #expect(values == [["important", .null], ["9", "2"]])
+    #expect(detail.message?.contains("overwrote what was entered") == true)
+  }
+
+  @Test func `a create that is made after the org's clock was set back is a duplicate`()
+    async throws
+  {
+    lose(.collectionCreate)
+    try day.handBack([day.contact("local_1", ["LastName": "Keel", "Department": "Yard"])])
+    #expect(try await night() == "unconfirmed 1")
+    #expect(try await night(1_000) == "created 1")
+    try day.org.moveClock(by: -3_600_000)
+    day.server.deliverHeld()
+    _ = try await night(60)
+    #expect(try open() == ["1 duplicate created"])
+  }
+
+  @Test func `what a late deletion took with its record is reported`() async throws {
+    let account = day.org.create("Account", ["Name": "Mill"], as: day.ada)
+    let id = try #require(account.id)
+    let contact = try day.make("Contact", ["LastName": "Keel", "AccountId": .string(id)])
+    try day.handBack([try day.edited(account: id, [:], deleted: true)], handback: 1)
+    day.server.faults.add(.kind(.collectionDelete), times: 2, .deliverLate(seconds: 10_000_000))
+    #expect(try await night() == "unconfirmed 1")
+    try day.decide(1, .discard)
+    _ = try await night(1_000)
+    #expect(try open() == [])
+    try day.handBack([try day.edited(contact: contact, ["Department": "Yard"])], user: day.ben)
+    let made = day.contact("local_1", ["LastName": "Sail", "AccountId": .string(id)])
+    try day.handBack([made], user: day.ben, stamp: "second")
+    #expect(try await night() == "created 1, updated 1")
+    day.server.deliverHeld()
+    #expect(try day.count("SELECT Id FROM Contact") == 0)
+    _ = try await night()
+    #expect(try open() == ["1 conflict", "2 deleted on server", "3 deleted on server"])
+    #expect(try day.details().first?.otherEdits == [2, 3])
+  }
+
+  @Test func `a late record that was renamed is an operator's to decide, and not made again`()
+    async throws
+  {
+    lose(.collectionCreate)
+    let edit = day.contact("local_1", ["LastName": "Keel", "Department": "Yard"])
+    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
+    try day.org.moveClock(by: 3_600_000)
+    day.server.deliverHeld()
+    let page = try day.org.query("SELECT Id FROM Contact", as: day.admin, includeDeleted: false)
+    let id = try #require(try JSONValue(parsing: page.records)[0]?["Id"]?.string)
+    try day.org.moveClock(by: 60_000)
+    try day.change("Contact", id, ["LastName": "Keel and Sons"])
+    #expect(try await night() == "unconfirmed 1")
+    #expect(try day.details().first?.candidates == [id])
+    try day.decide(1, .record(id))
+    #expect(try await night() == "created 1")
+    #expect(try day.count("SELECT Id FROM Contact") == 1)
+  }
+}
