@@ -54,12 +54,16 @@ extension Book {
   }
 
   /// The entries for an edit, for each time that it was open: a resolved edit opens again when it
-  /// is to be undone, and when a request of it arrives late.
+  /// is to be undone, when a request of it arrives late, and when the edit that superseded it no
+  /// longer reports its duplicate.
   func lives(_ mentions: [Mention]) -> [[Mention]] {
     var lives: [[Mention]] = []
     for mention in mentions {
       let isOver = lives.last?.last?.row.verdict.isSettled ?? true
-      let isAgain = askedToUndo.contains(mention.row.number) || isTouchedLate(mention.row)
+      let isAgain =
+        askedToUndo.contains(mention.row.number) || isTouchedLate(mention.row)
+        || mention.row.verdict == .duplicateCreated
+          && lives.last?.last?.row.verdict == .superseded
       if lives.isEmpty || (isOver && isAgain) { lives.append([]) }
       lives[lives.count - 1].append(mention)
     }

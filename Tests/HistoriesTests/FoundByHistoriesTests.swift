@@ -307,6 +307,17 @@ import Testing
         .syncUp(phone: 0, soup: 2, most: 1), .editAgain(phone: 0, field: 95),
       ]),
     Found(
+      "what a late request made stays in a report when its app sends the row too", 731_900_242,
+      setup(
+        strict: false, quiet: 120, .none, android: [1], across: .lastWins, cuts: true,
+        concurrency: 4),
+      [
+        .create(phone: 0, soup: 2, .boolean), .returnStore(phone: 0), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, nil), .lateArrival, .run(.undo(back: 0), held),
+        .editAgain(phone: 0, field: 20), .returnStore(phone: 0),
+        .syncUp(phone: 0, soup: 2, most: 1), .editAgain(phone: 0, field: 95),
+      ]),
+    Found(
       "a value that a lost upsert overwrote before another user did is reported", 903_700_125,
       setup(quiet: 120, .external, android: [1], across: .lastWins, cuts: true, prunes: true),
       [

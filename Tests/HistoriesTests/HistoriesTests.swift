@@ -17,13 +17,10 @@ import Testing
   static let seed: UInt64 = 20_261_122_000
 
   /// Seeds that have found a fault; `FoundByHistoriesTests` has their reduced forms.
-  ///
-  /// 731900242 is missing: depending on which of its concurrent requests is delayed, it shows a fault
-  /// that is still open.
   static let found: [UInt64] = [
     777_035, 93_000_044, 93_000_048, 538_900_150, 649_300_058, 677_100_087, 700_100_057,
-    711_200_146, 903_700_125, 903_700_180, 20_261_122_121, 20_261_122_223, 20_261_122_487,
-    20_261_123_189, 20_261_126_166, 20_261_126_176,
+    711_200_146, 731_900_242, 903_700_125, 903_700_180, 20_261_122_121, 20_261_122_223,
+    20_261_122_487, 20_261_123_189, 20_261_126_166, 20_261_126_176,
   ]
 
   /// The directory named by `ATTACHE_HISTORIES_KEEP`, for the pipelines' data of reduced histories.

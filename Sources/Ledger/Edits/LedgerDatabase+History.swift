@@ -23,24 +23,14 @@ extension LedgerDatabase {
   /// Whether an edit `e` is open because a request for it, or a deletion of its record, arrived
   /// late.
   ///
-  /// It stays open until an operator decides, even if another edit supersedes it by then.
+  /// It stays open until an operator decides, even if another edit supersedes it by then. If an
+  /// operator chose one of a creation's records, that decides about its duplicate only.
   static let hasArrivedLate: SQL = """
     (\(isUnsettledEdit) AND EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
       AND o.state = \(OperationState.done)
       AND (o.is_doubted = 1 OR e.verdict = \(Verdict.deletedOnServer)))
-      AND NOT (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
+      AND NOT (\(isDuplicateOfCreation) AND EXISTS (
         SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NOT NULL)))
-    """
-
-  /// Whether the creation of an edit `e` has every record that its late requests made.
-  ///
-  /// A later edit of the row then reports the duplicate as well. A device that sent the row itself
-  /// can have named another record.
-  private static let isReportedBySuccessor: SQL = """
-    (e.verdict IS \(Verdict.duplicateCreated) AND NOT EXISTS (
-      SELECT 1 FROM operation o LEFT JOIN creation c ON c.id = e.creation_id
-      WHERE o.edit_id = e.id AND o.state = \(OperationState.done) AND o.is_doubted = 1
-        AND o.result_id IS NOT c.record_id AND o.result_id IS NOT c.device_record_id))
     """
 
   /// Whether a late request of an edit, or a late deletion over it, waits for an operator.
@@ -62,6 +52,7 @@ extension LedgerDatabase {
   /// Whether a later state of its record may supersede an edit `e`.
   static let isReplaceable: SQL = """
     \(isUnsettledEdit) AND NOT \(isUnderWay) AND NOT \(hasArrivedLate) AND NOT \(isDecidedFirst)
+      AND NOT \(isNeededReport)
     """
 
   /// Whether a return has a row in a state from before a given time.
@@ -111,7 +102,8 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT e.id, e.element, (\(Self.isUnsettledEdit) AND NOT \(Self.isDecidedFirst)),
-        \(Self.isUnderWay) OR (\(Self.hasArrivedLate) AND NOT \(Self.isReportedBySuccessor)),
+        \(Self.isUnderWay) OR \(Self.isOfThirdRecord)
+          OR (\(Self.hasArrivedLate) AND NOT \(Self.isDuplicateOfCreation)),
         e.pruned
       FROM edit e WHERE e.id IN (
           SELECT v.id FROM edit v JOIN returned r ON r.id = v.return_id

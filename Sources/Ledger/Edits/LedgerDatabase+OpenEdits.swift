@@ -314,6 +314,7 @@ extension LedgerDatabase {
   /// A resumed run may have given such an edit another verdict before.
   package func settleSuperseded(run: String) throws {
     try supersedeReplaced()
+    try reopenDuplicates()
     try connection.run(
       """
       INSERT INTO outcome (run_id, edit_id, verdict, detail)

@@ -318,9 +318,10 @@ extension LedgerDatabase {
   private func isToldTwice(_ creation: Int64, _ serverID: String) throws -> Bool {
     try connection.integer(
       """
-      SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (e.operation = 'synced'
-        OR e.state <> 'closed' AND e.record_id = \(serverID) OR EXISTS (
-          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.duplicateCreated))) LIMIT 1
+      SELECT 1 FROM edit e WHERE e.creation_id = \(creation) AND (
+        e.record_id = \(serverID) AND (e.operation = 'synced' OR e.state <> 'closed') OR EXISTS (
+          SELECT 1 FROM outcome x WHERE x.edit_id = e.id AND x.verdict = \(Verdict.duplicateCreated)
+            AND \(serverID) IN (x.detail ->> '$.recordId', x.detail ->> '$.otherId'))) LIMIT 1
       """) != nil
   }
 

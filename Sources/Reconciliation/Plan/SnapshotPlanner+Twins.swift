@@ -17,6 +17,18 @@ extension SnapshotPlanner {
     return Settlement(.duplicateCreated, detail)
   }
 
+  /// The two records of an edit that is not sent because of its duplicate: as they were reported,
+  /// or those of its creation; nil if it has none.
+  ///
+  /// The device may have named a third record since, which a later edit reports.
+  func openTwins(of edit: OpenEdit) throws -> (first: String?, second: String?)? {
+    guard let creation = edit.creation, creation.recordID != nil else { return nil }
+    if creation.isTwice || edit.decision == nil, let reported = try state.openTwins(of: edit) {
+      return reported
+    }
+    return creation.isTwice ? (creation.recordID, creation.deviceRecordID) : nil
+  }
+
   /// The edits, each with its merge survivor, if an operator retried them and the org
   /// shows that the other record was deleted or merged; the ledger stores which one remains.
   ///
@@ -49,15 +61,18 @@ extension SnapshotPlanner {
     }
   }
 
-  /// The two records of an edit; nil if there is no duplicate.
+  /// The two records of an edit, as last reported; nil if there is no duplicate.
   private func twins(of edit: OpenEdit) throws -> (first: String, second: String)? {
-    if let creation = edit.creation, creation.isTwice, let first = creation.recordID,
-      let second = creation.deviceRecordID
-    {
-      return (first, second)
-    }
     // A record recreated in place of a deleted one has no creation.
-    return edit.decision?.verdict == .duplicateCreated ? try state.toldTwins(of: edit.id) : nil
+    if edit.decision?.verdict == .duplicateCreated,
+      let reported = try state.toldTwins(of: edit.id)
+    {
+      return reported
+    }
+    guard let creation = edit.creation, creation.isTwice, let first = creation.recordID,
+      let second = creation.deviceRecordID
+    else { return nil }
+    return (first, second)
   }
 
   /// The remaining one of two records; the first if neither exists, and nil if both may exist.

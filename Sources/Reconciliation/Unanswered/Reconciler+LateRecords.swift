@@ -165,13 +165,7 @@ extension Reconciler {
     _ made: UnacknowledgedCreates.Made, of write: DoubtfulWrite, _ words: String
   ) throws {
     let existing = try existing(write)
-    // A request creates one record, so another match does not replace the duplicate that was
-    // reported.
-    if write.operation.state == .done, let creation = write.edit.creation, creation.isTwice,
-      creation.deviceRecordID != made.id
-    {
-      return
-    }
+    if write.operation.state == .done, try isReported(made.id, of: write.edit) { return }
     // It already existed when an operator named another one.
     if let existing, existing != made.id,
       try state.hasShown(made.id, asCandidateOf: write.edit.id)
@@ -204,5 +198,18 @@ extension Reconciler {
       settlement.detail.message = message.joined(separator: "; ")
       try report(&settlement, of: write.edit.id)
     }
+  }
+
+  /// Whether a duplicate of an edit with a record has been reported, or another one that a request
+  /// of the edit created.
+  ///
+  /// A request creates one record, so another match does not replace that one. The device may have
+  /// created a record by itself.
+  private func isReported(_ recordID: String, of edit: OpenEdit) throws -> Bool {
+    if try state.hasReported(recordID, asDuplicateOf: edit.id) { return true }
+    guard let creation = edit.creation else { return false }
+    let known = creation.isTwice ? creation.deviceRecordID : nil
+    guard let second = try state.toldTwins(of: edit.id)?.second ?? known else { return false }
+    return try second != recordID && !state.isOfDevice(second, creation: creation.id)
   }
 }

@@ -1,0 +1,99 @@
+import SQLite
+
+// A creation has at most two records, but there can be more: a late request creates one, and then
+// the device sends the row itself. Each of them is in the report of an edit that stays open until
+// an operator decides.
+extension LedgerDatabase {
+  /// The duplicate that an edit with the given alias was last reported with; null if there is none.
+  private static func reportedDuplicate(of edit: String) -> SQL {
+    """
+    (SELECT x.detail ->> '$.otherId' FROM outcome x JOIN run n ON n.id = x.run_id
+      WHERE x.edit_id = \(raw: edit).id AND x.verdict = \(Verdict.duplicateCreated)
+      ORDER BY n.number DESC LIMIT 1)
+    """
+  }
+
+  /// Whether the creation of an edit `e` has the duplicate that the edit reports.
+  ///
+  /// A later edit of the row then reports it as well. A device that sent the row itself can have
+  /// named another record.
+  static let isDuplicateOfCreation: SQL = """
+    (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
+      SELECT 1 FROM creation c WHERE c.id = e.creation_id
+        AND \(reportedDuplicate(of: "e")) IN (c.record_id, c.device_record_id)))
+    """
+
+  /// Whether an edit `e` reports a duplicate that its creation no longer has, so that a later edit
+  /// of the row does not report it.
+  static let isOfThirdRecord: SQL = """
+    (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
+      SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NULL
+        AND \(reportedDuplicate(of: "e")) NOT IN (
+          coalesce(c.record_id, ''), coalesce(c.device_record_id, ''))))
+    """
+
+  /// Whether no edit other than `e` reports its duplicate: neither one that is open or was decided,
+  /// nor one that a run is still to process.
+  private static let isOnlyReport: SQL = """
+    EXISTS (SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NULL
+      AND \(reportedDuplicate(of: "e")) IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM edit f WHERE f.creation_id = c.id AND f.id <> e.id
+          AND f.verdict IS NOT \(Verdict.superseded) AND CASE
+            WHEN \(reportedDuplicate(of: "f")) IS NOT NULL
+              THEN \(reportedDuplicate(of: "f")) = \(reportedDuplicate(of: "e"))
+            ELSE f.state <> 'closed' AND f.finding IS NULL AND c.record_id <> c.device_record_id
+              AND \(reportedDuplicate(of: "e")) IN (c.record_id, c.device_record_id) END))
+    """
+
+  /// Whether an edit `e` is open and its duplicate is in no other edit's report.
+  static let isNeededReport: SQL = """
+    (e.verdict IS \(Verdict.duplicateCreated) AND \(isOnlyReport))
+    """
+
+  /// Reopens superseded edits whose duplicate no other edit reports any more: the edit that
+  /// superseded them was itself superseded, or the device named a third record.
+  func reopenDuplicates() throws {
+    let rows = try connection.all(
+      """
+      SELECT max(e.id) FROM creation c INDEXED BY creation_by_device_record
+        CROSS JOIN edit e ON e.creation_id = c.id
+      WHERE c.device_record_id IS NOT NULL AND c.chosen_id IS NULL
+        AND e.state = 'closed' AND e.verdict = \(Verdict.superseded) AND \(Self.isOnlyReport)
+      GROUP BY c.id, \(Self.reportedDuplicate(of: "e"))
+      """)
+    if rows.isEmpty { return }
+    try connection.run(
+      """
+      UPDATE edit SET state = 'open', retries = retries + 1, superseded_by = NULL,
+        verdict = \(Verdict.duplicateCreated)
+      WHERE id IN (\(each: rows.compactMap { $0[0].integer }))
+      """)
+  }
+
+  /// The two records of an edit that is open because of its duplicate, as last reported; nil if no
+  /// report has them, or an operator has chosen one of a creation's records since.
+  package func openTwins(of edit: OpenEdit) throws -> (first: String, second: String)? {
+    let isOpen = try connection.integer(
+      """
+      SELECT 1 FROM edit e JOIN creation c ON c.id = e.creation_id
+      WHERE e.id = \(edit.id) AND e.verdict = \(Verdict.duplicateCreated) AND c.chosen_id IS NULL
+      """)
+    return isOpen == nil ? nil : try toldTwins(of: edit.id)
+  }
+
+  /// Whether a report has named a record as the duplicate of an edit.
+  package func hasReported(_ recordID: String, asDuplicateOf edit: Int64) throws -> Bool {
+    try connection.integer(
+      """
+      SELECT 1 FROM outcome WHERE edit_id = \(edit) AND verdict = \(Verdict.duplicateCreated)
+        AND detail ->> '$.otherId' = \(recordID) LIMIT 1
+      """) != nil
+  }
+
+  /// Whether a row of a device has a record's ID: the device created the record by itself.
+  package func isOfDevice(_ recordID: String, creation: Int64) throws -> Bool {
+    try connection.integer(
+      "SELECT 1 FROM edit WHERE creation_id = \(creation) AND record_id = \(recordID) LIMIT 1")
+      != nil
+  }
+}
