@@ -84,9 +84,14 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
   private func start() -> Call? {
     let work = supply(width.next)
     guard !work.isEmpty else { return nil }
-    return Call { [session, width, way, clock] in
-      await Self.result(of: work, session, width, way, clock)
-    }
+    return Self.send(work, session, width, way, clock)
+  }
+
+  private static func send(
+    _ work: [Work], _ session: Session, _ width: CallWidth, _ way: Way,
+    _ clock: @escaping @Sendable () -> UInt64
+  ) -> Call {
+    Call { await result(of: work, session, width, way, clock) }
   }
 
   private static func result(
