@@ -75,6 +75,7 @@ struct LateEffectsTests {
   @Test func `what a late deletion took with its record is reported`() async throws {
     let account = day.org.create("Account", ["Name": "Mill"], as: day.ada)
     let id = try #require(account.id)
+    try day.org.share(id, with: day.ben.username)
     let contact = try day.make("Contact", ["LastName": "Keel", "AccountId": .string(id)])
     try day.handBack([try day.edited(account: id, [:], deleted: true)], handback: 1)
     day.server.faults.add(.kind(.collectionDelete), times: 2, .deliverLate(seconds: 10_000_000))

@@ -189,7 +189,7 @@ struct ReportPageTests {
   @Test func `many edits open within two seconds and are searched in 0.3`() async throws {
     let thousands = CampaignSize.reportEdits.count / 1000
     let longest = (
-      open: max(0.5, Double(thousands) / 50), search: max(0.1, 0.003 * Double(thousands))
+      open: max(1, Double(thousands) / 50), search: max(0.15, 0.003 * Double(thousands))
     )
     // A thousand of them are conflicts.
     let path = try write(try await large(thousands * 1000, conflicts: thousands))

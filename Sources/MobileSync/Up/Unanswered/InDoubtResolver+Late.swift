@@ -59,7 +59,7 @@ extension InDoubtResolver {
     found.filter {
       $0["IsDeleted"]?.bool != true && UnacknowledgedCreates.isInTime(of: create, $0)
         && (WriteEvidence.holds($0, create.fields)
-          || UnacknowledgedCreates.mayBe($0, create.fields, describe))
+          || UnacknowledgedCreates.mayBe($0, create.fields, describe, isLikely: true))
     }.compactMap { UnacknowledgedCreates.Made($0, sent: create.fields) }
       .filter { !given.contains($0.id) }
       .min {

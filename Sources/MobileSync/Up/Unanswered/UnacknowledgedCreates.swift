@@ -113,19 +113,30 @@ package enum UnacknowledgedCreates {
   /// Whether a record may be what a create made, although values were changed since.
   ///
   /// It must have been changed after it was created, and still have half of the distinctive values
-  /// that were sent. A sender who creates similar records repeats references, choices, and perhaps
-  /// a city or a date, but seldom more.
-  static func mayBe(_ record: JSONObject, _ sent: JSONObject, _ describe: Describe) -> Bool {
+  /// that were sent. With `isLikely`, it must have more than half of them, or half of them with its
+  /// whole name. A sender who creates similar records repeats references, choices, and perhaps a
+  /// city or a date, but seldom more.
+  static func mayBe(
+    _ record: JSONObject, _ sent: JSONObject, _ describe: Describe, isLikely: Bool = false
+  ) -> Bool {
     let isChanged =
       record["LastModifiedById"] != record["CreatedById"]
       || record["LastModifiedDate"] != record["CreatedDate"]
-    let distinctive = sent.filter { name, value in
-      guard let held = record[name], let field = describe.field(name) else { return false }
-      return !FieldValue.isSame(value, nil) && value.bool == nil && held.bool == nil
-        && value.string.flatMap({ RecordID($0) }) == nil && !field.type.hasSuffix("picklist")
+    var (total, kept, names, keptNames) = (0, 0, 0, 0)
+    for (name, value) in sent {
+      guard let held = record[name], let field = describe.field(name),
+        !FieldValue.isSame(value, nil), value.bool == nil, held.bool == nil,
+        value.string.flatMap({ RecordID($0) }) == nil, !field.type.hasSuffix("picklist")
+      else { continue }
+      let isName = field.name == "Name" || field.compoundFieldName == "Name"
+      let isKept = FieldValue.isSame(value, held)
+      total += 1
+      kept += isKept ? 1 : 0
+      names += isName ? 1 : 0
+      keptNames += isName && isKept ? 1 : 0
     }
-    let kept = distinctive.count { FieldValue.isSame($0.value, record[$0.name]) }
-    return isChanged && kept > 0 && kept * 2 >= distinctive.count
+    let isEnough = !isLikely || (names > 0 && keptNames == names)
+    return isChanged && kept > 0 && (kept * 2 > total || (isEnough && kept * 2 == total))
   }
 
   /// The 18-character ID of a record.
