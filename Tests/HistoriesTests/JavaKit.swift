@@ -3,7 +3,7 @@ import JSON
 import System
 import TestSupport
 
-/// The kit of `clients/java`, in a process of its own: `clients/java/test/KitLine.java`.
+/// The kit of `clients/java`, in a separate process: `clients/java/test/KitLine.java`.
 ///
 /// `ATTACHE_KIT_JAVA` has the class path of the compiled kit; `make soak` sets it.
 struct JavaKit: PhoneKit {

@@ -33,7 +33,7 @@ final class Phone {
     /// The rows issued as open with the bundle, as they were issued.
     var came: [RowID: PhoneRow] = [:]
 
-    /// Names the copy of the app's directory as its place.
+    /// Names the copy of the app's directory as the phone's.
     mutating func move(to place: String) {
       path = place + path.dropFirst(root.count)
       root = place

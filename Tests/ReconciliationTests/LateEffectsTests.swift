@@ -3,7 +3,7 @@ import Ledger
 import LocalOrg
 import Testing
 
-/// What is reported of a request that arrives late, beside that it arrived.
+/// What is reported of a request that arrived late.
 struct LateEffectsTests {
   private let day: FieldDay
   init() throws {

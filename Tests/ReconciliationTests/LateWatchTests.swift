@@ -225,7 +225,7 @@ struct LateWatchTests {
   }
 
   @Test(arguments: Verb.allCases)
-  func `the first run after a request's seven days looks for it once more`(_ verb: Verb)
+  func `the first run after a request's seven days looks for it again`(_ verb: Verb)
     async throws
   {
     let (edit, id) = try edit(verb)

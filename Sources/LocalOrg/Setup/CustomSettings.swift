@@ -1,6 +1,7 @@
 import JSON
 
-/// Custom settings with a hierarchy: the value for a user, else for the profile, else the default.
+/// Custom settings with a hierarchy: the value for a user or, without
+/// one, for the profile, and the default without either.
 struct CustomSettings: Sendable {
   private struct Field: Sendable {
     let standard: String?

@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 import Salesforce
 
@@ -72,7 +71,7 @@ package struct IDRanges: Sendable, Hashable {
 struct IDSample {
   private static let name = Array("\"Id\":\"".utf8)
   /// The rarest byte of the name.
-  private static let letter = Int32(UInt8(ascii: "I"))
+  private static let letter = UInt8(ascii: "I")
   private static let length = 15
   /// The number of IDs looked for in a page.
   private static let perPage = 500
@@ -86,12 +85,8 @@ struct IDSample {
   mutating func add(_ page: [UInt8]) {
     let step = page.count / Self.perPage + 1
     page.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
       var position = 1
-      while position < bytes.count,
-        let found = memchr(base + position, Self.letter, bytes.count - position)
-      {
-        let letter = base.distance(to: UnsafeRawPointer(found))
+      while position < bytes.count, let letter = bytes[position...].firstIndex(of: Self.letter) {
         let start = letter - 1 + Self.name.count
         guard start + Self.length <= bytes.count else { return }
         guard bytes[letter - 1..<start].elementsEqual(Self.name) else {

@@ -10,7 +10,7 @@ extension LedgerDatabase {
   /// The earliest time of a request that a run still looks for, in ms of the org's time.
   ///
   /// Requests may arrive for a time after they were sent. The first run after that looks for them
-  /// once more, however late it is: its requests are those that the last run that reconciled
+  /// again, however late it is: its requests are those that the last run that reconciled
   /// before it still watched.
   func watchStart(_ run: RunRow) throws -> Int64 {
     let last = try connection.integer(
