@@ -139,7 +139,8 @@ private struct TwiceTarget: CustomSyncDownTarget {
   ) async throws -> (path: String, reports: [SyncReport], states: [SyncState]) {
     let path = directory.file("\(platform)-\(isDisposable).db")
     for suffix in ["", ".lock"] { try Files.remove(path + suffix) }
-    let client = try org.client()
+    // A fault is for a request by its number, so requests are sent one after the other.
+    let client = try org.client(concurrency: 1)
     let manager = try await SyncManager(
       store: Self.makeStore(path, platform, isDisposable: isDisposable),
       settings: SyncSettings(overlapSeconds: 0), customTargets: Self.targets

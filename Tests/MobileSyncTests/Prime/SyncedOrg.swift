@@ -52,11 +52,13 @@ struct SyncedOrg {
     try await client(username).session()
   }
 
-  func client(_ username: String = "admin@example.com") throws -> Salesforce.Org {
+  func client(
+    _ username: String = "admin@example.com", concurrency: Int = 4
+  ) throws -> Salesforce.Org {
     let token = try server.token(for: username, app: "app")
     return try Salesforce.Org(
       url: server.url, credentials: Credentials(.accessToken(Secret(token))), apiVersion: "66.0",
-      concurrency: 4, responseLimitBytes: answerLimit, pause: .none)
+      concurrency: concurrency, responseLimitBytes: answerLimit, pause: .none)
   }
 
   /// The values of a record's fields in the org; nil for a deleted record.
