@@ -10,10 +10,9 @@ SCRATCH ?= .build
 STRICT = $(if $(filter 6.3.%,$(shell swift --version 2>/dev/null)),-Xswiftc -warnings-as-errors)
 # The layering of Package.swift is enforced: an undeclared import is an error. Every build of a configuration has these
 # flags, so that none compiles what another has compiled. A debugger wants `make build INFO=`.
-# No build writes an index: an editor makes its own.
 INFO = -Xswiftc -gnone
 FLAGS = --scratch-path $(SCRATCH) --explicit-target-dependency-import-check error --disable-local-rpath \
-  --disable-index-store -Xswiftc -use-ld=lld $(INFO) $(STRICT)
+  -Xswiftc -use-ld=lld $(INFO) $(STRICT)
 RUN = swift test $(FLAGS) -c $(CONFIGURATION) --skip-build --disable-xctest
 # The tests run on a debug build, which is made in less time. CI runs them on the optimised one, which ships.
 CONFIGURATION = debug
@@ -102,7 +101,7 @@ mutants: deps  ## break the rules on purpose and see the tests notice, most of a
 	@AREA='$(AREA)' MUTANT='$(MUTANT)' Tests/Mutants/mutants.py
 
 tsan: deps  ## the tests under the thread sanitizer
-	swift build --scratch-path $(SCRATCH)-tsan --disable-index-store --sanitize=thread --build-tests
+	swift build --scratch-path $(SCRATCH)-tsan --sanitize=thread --build-tests
 	swift test --scratch-path $(SCRATCH)-tsan --sanitize=thread --skip-build --disable-xctest $(TEST)
 
 # ATTACHE=… measures a program that is built already.

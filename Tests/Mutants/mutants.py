@@ -273,7 +273,7 @@ def copy_tree(changed):
 
 
 def build():
-    command = ["swift", "build", "--scratch-path", str(BUILD), "--disable-index-store", "--build-tests"]
+    command = ["swift", "build", "--scratch-path", str(BUILD), "--build-tests"]
     log = SCRATCH / "build.log"
     with open(log, "w") as output:
         status = subprocess.run(command, cwd=TREE, stdout=output, stderr=subprocess.STDOUT).returncode
