@@ -97,6 +97,7 @@ import Testing
       let scene = try SyncScene()
       let whole = try Self.run(scene, killedAt: nil)
       #expect(whole.status == 0)
+      try #require(!whole.counts.isEmpty)
       let expected = try Self.content(scene)
       #expect(try Self.files(scene) == ["store.sqlite"])
       var dice = HistoryRandom(20_261_129)

@@ -7,7 +7,7 @@
 //   KILL_AT=N       the N-th such call is the one
 //   KILL_OF=names   of those that make, rename, remove or sync files; else of all
 //   KILL_SIDE=…     before: it is not made; after: it is made; else KILL_NS nanoseconds after it
-//   KILL_FROM=start counts from the first call of the program on
+//   KILL_FROM=start counts from the first call of the program to its end
 //   KILL_COUNT=FILE writes how many calls there were, and how many of names
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -84,6 +84,22 @@ static void leave(int is_it) {
   die_later();
 }
 
+static void write_counts(void) {
+  if (!count_file[0]) return;
+  FILE *file = fopen(count_file, "w");
+  if (!file) return;
+  fprintf(file, "%ld %ld\n", atomic_load(&count), atomic_load(&names));
+  fclose(file);
+}
+
+// The program ends without the calls that `exit` makes.
+__attribute__((noreturn)) void _exit(int status) {
+  if (atomic_exchange(&armed, 0)) write_counts();
+  void (*next)(int) = (void (*)(int))real("_exit");
+  next(status);
+  __builtin_unreachable();
+}
+
 static void watch(const void *bytes, size_t length) {
   if (memmem(bytes, length, "\"stageStarted\"", 14)) {
     atomic_store(&count, 0);
@@ -91,11 +107,7 @@ static void watch(const void *bytes, size_t length) {
     atomic_store(&armed, 1);
   } else if (memmem(bytes, length, "\"stageFinished\"", 15)) {
     atomic_store(&armed, 0);
-    if (!count_file[0]) return;
-    FILE *file = fopen(count_file, "w");
-    if (!file) return;
-    fprintf(file, "%ld %ld\n", atomic_load(&count), atomic_load(&names));
-    fclose(file);
+    write_counts();
   }
 }
 
