@@ -101,6 +101,9 @@ def apply(job):
         connection.execute(f"ATTACH DATABASE {quoted(target)} AS encrypted KEY {quoted(job['rekey'])}")
         connection.execute("PRAGMA encrypted.kdf_iter = 4000")
         connection.execute("SELECT sqlcipher_export('encrypted')").fetchall()
+        # The export leaves it at 0, with which Android's SDK does not open the store.
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute(f"PRAGMA encrypted.user_version = {version}")
         connection.execute("DETACH DATABASE encrypted")
         connection.close()
         os.replace(target, device)
