@@ -94,9 +94,9 @@ def check_signatures(scene, folder):
         if not verifies(document, signature):
             raise SystemExit(f"ssh-keygen refuses {archive.name}")
         cases += [(document, signature, name, place, 1 << place % 8) for place in range(len(document))]
-        # It skips white space in a signature, which the kits and attache refuse.
+        # It skips white space in a signature, and reads nothing after its last line; the kits and attache refuse both.
         cases += [(document, signature, None, place, 0x80 if byte == 0x0A else 1 << place % 5)
-                  for place, byte in enumerate(signature.read_bytes())]
+                  for place, byte in enumerate(signature.read_bytes()[:-1])]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         accepted = [one for one in pool.map(check, cases) if one]
     if accepted:
