@@ -74,7 +74,7 @@ struct IDSample {
   private static let letter = UInt8(ascii: "I")
   private static let length = 15
   /// The number of IDs looked for in a page.
-  private static let perPage = 500
+  private static let perPage = 50
 
   /// The 15 characters that identify each record.
   private(set) var ids: [String] = []
