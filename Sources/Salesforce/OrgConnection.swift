@@ -75,7 +75,7 @@ package final class OrgConnection: Sendable {
         hasRefreshed = true
       case .retry, .retryAfter:
         attempt += 1
-        try await wait(decision, exchange, call, identity, attempt: attempt)
+        try await wait(decision, exchange, call, identity, attempt: attempt, policy)
       case .fail(let kind, let isAmbiguous):
         if call.returnsRefusals, kind.isRefusal, let response = exchange.response {
           return response
@@ -167,7 +167,7 @@ package final class OrgConnection: Sendable {
   /// Waits before a repeat; throws if there are too many repeats in proportion to all requests.
   func wait(
     _ decision: RetryPolicy.Decision, _ exchange: OrgExchange, _ call: OrgCall,
-    _ identity: String, attempt: Int
+    _ identity: String, attempt: Int, _ policy: RetryPolicy
   ) async throws(OrgError) {
     let mayRepeat = state.withLock { state in
       guard policy.mayRepeat(after: state.repeats, among: state.made) else { return false }
@@ -186,8 +186,7 @@ package final class OrgConnection: Sendable {
     events(
       .retrying(
         request: call.name, reason: exchange.reason, attempt: attempt,
-        of: policy.allowing(retries: call.mostRetries).mostRetries(of: exchange.outcome(of: call)),
-        milliseconds: milliseconds,
+        of: policy.mostRetries(of: exchange.outcome(of: call)), milliseconds: milliseconds,
         identity: identity))
     try await rest(milliseconds: milliseconds, call.name)
   }

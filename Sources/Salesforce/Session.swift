@@ -52,6 +52,9 @@ package final class Session: Sendable {
   /// milliseconds; positive if the org is ahead.
   package var clockOffset: Int64 { connection.clockOffset }
 
+  /// The maximum number of requests in flight, of all sessions of the org's client.
+  package var concurrency: Int { connection.client.concurrency }
+
   /// The time limit for a response, in milliseconds.
   package var timeoutMilliseconds: Int64 { Int64(connection.timeoutSeconds) * 1000 }
 

@@ -6,9 +6,12 @@ import System
 /// loopback addresses only. Redirects are not followed, so a token never reaches another origin.
 package final class HTTPClient: Sendable {
   let loop: CurlLoop
+  /// The maximum number of concurrent transfers.
+  package let concurrency: Int
 
   /// Starts the client's thread, which ends with the client.
   package init(_ configuration: Configuration = Configuration()) throws(HTTPError) {
+    concurrency = configuration.concurrency
     loop = try CurlLoop(try TransferRules(configuration))
   }
 

@@ -42,6 +42,11 @@ package struct OutcomeDetail: Sendable, Hashable {
     return detail
   }
 
+  /// Adds a message after the others.
+  package mutating func add(_ message: String) {
+    self.message = [self.message, message].compactMap(\.self).joined(separator: "; ")
+  }
+
   /// What identifies the reason of the verdict: its codes, and the other record.
   package var codes: [String?] { [code, restriction, otherID] }
 

@@ -7,19 +7,21 @@ import Salesforce
 final class AnswerWindow<Answer: Sendable>: AnswerSource {
   private typealias Request = Task<Result<Answer, OrgError>, Never>
 
-  /// The number of requests that are in flight or unread.
-  private let size = 3
-
   private let count: Int
   private let request: @Sendable (Int) async throws(OrgError) -> Answer
   private var next = 0
   private var inFlight: [Request] = []
 
-  /// Sends the first of `count` requests; `request` gets a request's number.
-  init(count: Int, _ request: @escaping @Sendable (Int) async throws(OrgError) -> Answer) {
+  /// Sends the first of `count` requests of a session; `request` gets a request's number.
+  ///
+  /// A client with one request at a time gets the requests in order.
+  init(
+    _ session: Session, count: Int,
+    _ request: @escaping @Sendable (Int) async throws(OrgError) -> Answer
+  ) {
     self.count = count
     self.request = request
-    for _ in 0..<size { sendNext() }
+    for _ in 0..<min(3, session.concurrency) { sendNext() }
   }
 
   /// Whether a response is still to be taken.

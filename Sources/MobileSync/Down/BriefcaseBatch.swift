@@ -67,7 +67,7 @@ extension [BriefcaseGroup] {
   func retrieves(
     _ batches: [BriefcaseBatch], in session: Session
   ) -> AnswerWindow<[BriefcaseAnswer]> {
-    AnswerWindow(count: batches.count) { [self] index throws(OrgError) in
+    AnswerWindow(session, count: batches.count) { [self] index throws(OrgError) in
       try await retrieve(batches[index], in: session)
     }
   }
@@ -77,10 +77,10 @@ extension [BriefcaseGroup] {
   /// Each part of a call is the same request as without one, so its records have the same bytes,
   /// and null for those that cannot be read.
   func wideRetrieves(
-    _ batches: [BriefcaseBatch], in session: Session, _ width: CallWidth,
-    clock: @escaping @Sendable () -> UInt64
+    _ batches: [BriefcaseBatch], in session: Session, _ width: CallWidth
   ) -> WideWindow<BriefcaseBatch, [BriefcaseAnswer]> {
     let way = WideWindow<BriefcaseBatch, [BriefcaseAnswer]>.Way(
+      session: session, width: width,
       request: { [self] batch, name in
         let group = self[batch.group]
         return session.retrieveRequest(
@@ -95,7 +95,7 @@ extension [BriefcaseGroup] {
         return answers
       })
     var rest = batches[...]
-    return WideWindow(session, width, way, clock: clock) { most in
+    return WideWindow(way) { most in
       let next = rest.prefix(most)
       rest = rest.dropFirst(next.count)
       return [BriefcaseBatch](next)

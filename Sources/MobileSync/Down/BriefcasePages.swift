@@ -29,8 +29,7 @@ final class BriefcasePages: SyncDownPages {
     // A smaller size keeps the responses small.
     answers =
       size >= RequestLimits.retrieve && slices.count > 1
-      ? groups.wideRetrieves(
-        batches, in: session, context.width(.records), clock: context.wide.clock)
+      ? groups.wideRetrieves(batches, in: session, context.width(.records))
       : groups.retrieves(batches, in: session)
     for (group, entries) in zip(groups, wanted) {
       wantedCounts[group.soupName, default: 0] += entries.count

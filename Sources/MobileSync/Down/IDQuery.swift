@@ -43,8 +43,7 @@ package struct IDQuery: Sendable {
     _ content: WideCalls.Content = .records,
     _ soql: @escaping @Sendable (_ values: [String]) -> String
   ) -> any AnswerSource<QueryAnswer> {
-    session.answers(
-      about: values, slice: slice, context.width(content), clock: context.wide.clock, soql)
+    session.answers(about: values, slice: slice, context.width(content), soql)
   }
 
   /// Returns which of the values the org still has.
@@ -82,8 +81,7 @@ extension SyncDestination {
   ) async throws(SyncError) -> RemoteIDs {
     var ids = RecordIDSet()
     try await context.session().answers(
-      about: asked, slice: RequestLimits.idsPerQuery, context.width(.ids),
-      clock: context.wide.clock, soql
+      about: asked, slice: RequestLimits.idsPerQuery, context.width(.ids), soql
     ).readIDs(idPath, into: &ids, context)
     return RemoteIDs(soupName: soupName, idPath: idPath, ids: ids, asked: asked.set)
   }
@@ -94,8 +92,7 @@ extension SyncDestination {
   ) async throws(SyncError) -> RemoteIDs {
     var (ids, dates) = (RecordIDSet(), RecordDates())
     let window = try await context.session().answers(
-      about: asked, slice: RequestLimits.idsPerQuery, context.width(.ids),
-      clock: context.wide.clock, soql)
+      about: asked, slice: RequestLimits.idsPerQuery, context.width(.ids), soql)
     while window.hasMore {
       try context.checkStop()
       let answer = try await window.take()

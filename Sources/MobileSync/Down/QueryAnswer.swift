@@ -64,7 +64,7 @@ extension Session {
   func answers(
     about values: IDList, slice: Int, _ soql: @escaping @Sendable ([String]) -> String
   ) -> AnswerWindow<QueryAnswer> {
-    AnswerWindow(count: (values.count + slice - 1) / slice) { [self] index throws(OrgError) in
+    AnswerWindow(self, count: (values.count + slice - 1) / slice) { [self] index throws(OrgError) in
       try await answer(about: values.slice(index, of: slice), soql)
     }
   }

@@ -61,10 +61,7 @@ final class RecordsByIDPages: SyncDownPages {
     slice = RequestLimits.idsPerQuery
     self.destination = destination
     self.context = context
-    windows = [
-      session.answers(
-        about: values, slice: slice, context.width(.records), clock: context.wide.clock, soql)
-    ]
+    windows = [session.answers(about: values, slice: slice, context.width(.records), soql)]
   }
 
   func next() async throws(SyncError) -> SyncPage? {

@@ -58,7 +58,7 @@ package struct SoqlIDs {
       let ranges = context.wide.ranges(name), context.width(.ids).next > 1
     else { return nil }
     let query = self.query
-    let window = RangeWindow(session, ranges, context.width(.ids), clock: context.wide.clock) {
+    let window = RangeWindow(session, ranges, context.width(.ids)) {
       query.within($0).listing
     }
     var (ids, dates) = (RecordIDSet(), RecordDates())

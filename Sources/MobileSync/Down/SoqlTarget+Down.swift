@@ -35,7 +35,7 @@ extension SoqlTarget: OneSoupTarget {
       context.width(.records).next > 1
     else { return nil }
     let (size, place, calls) = (maxBatchSize, destination(context.soupName), context.wide)
-    let window = RangeWindow(session, ranges, context.width(.records), clock: calls.clock) {
+    let window = RangeWindow(session, ranges, context.width(.records)) {
       query.within($0).fetch()
     }
     func pages(_ condition: String?, _ page: GivenPage?) -> SoqlPages {

@@ -40,8 +40,16 @@ package final class CallWidth: Sendable {
   }
 
   private let state: Locked<State>
+  /// The time of the monotonic clock in nanoseconds, by which calls are measured.
+  let clock: @Sendable () -> UInt64
 
-  package init(_ known: Known = Known()) { state = Locked(State(known: known)) }
+  package init(
+    _ known: Known = Known(),
+    clock: @escaping @Sendable () -> UInt64 = { Clock.monotonicNanoseconds() }
+  ) {
+    state = Locked(State(known: known))
+    self.clock = clock
+  }
 
   package var known: Known { state.withLock { $0.known } }
 

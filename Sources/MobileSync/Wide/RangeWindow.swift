@@ -23,12 +23,12 @@ final class RangeWindow {
   /// Sends the first call; `text` returns the statement with a condition.
   init(
     _ session: Session, _ ranges: IDRanges, _ width: CallWidth,
-    clock: @escaping @Sendable () -> UInt64,
     text: @escaping @Sendable (_ condition: String?) -> String
   ) {
     let course = Course(RangePlan(ranges))
     self.course = course
     let way = WideWindow<Range<Int>, Answer>.Way(
+      session: session, width: width,
       request: { range, name in
         session.queryRequest([text(ranges.condition(range))], referenceId: name)
       },
@@ -42,7 +42,7 @@ final class RangeWindow {
         Answer(intervals: range, condition: ranges.condition(range), page: nil)
       })
     window = WideWindow(
-      session, width, way, clock: clock,
+      way,
       arrived: { answers in
         for answer in answers {
           if let page = answer.page { course.plan.note(answer.intervals, records: page.totalSize) }

@@ -9,7 +9,7 @@ extension Session {
   /// `slice` is the number of values in one query if each is sent separately. If it is below the
   /// standard, responses must stay small, and nothing is combined.
   func answers(
-    about values: IDList, slice: Int, _ width: CallWidth, clock: @escaping @Sendable () -> UInt64,
+    about values: IDList, slice: Int, _ width: CallWidth,
     _ soql: @escaping @Sendable ([String]) -> String
   ) -> any AnswerSource<QueryAnswer> {
     let size = Self.wideSlice(of: values, soql)
@@ -18,7 +18,7 @@ extension Session {
     }
     var next = 0
     let count = (values.count + size - 1) / size
-    return WideWindow(session: self, width, clock: clock, slice: slice, soql) { most in
+    return WideWindow(self, width, slice: slice, soql) { most in
       let parts = next..<min(next + most, count)
       next = parts.upperBound
       return parts.map { values.slice($0, of: size) }
@@ -36,11 +36,12 @@ extension Session {
 extension WideWindow where Work == [String], Answer == QueryAnswer {
   /// Queries for slices of values; one that is sent separately is sent in slices of `slice` values.
   fileprivate convenience init(
-    session: Session, _ width: CallWidth, clock: @escaping @Sendable () -> UInt64, slice: Int,
+    _ session: Session, _ width: CallWidth, slice: Int,
     _ soql: @escaping @Sendable ([String]) -> String,
     supply: @escaping (_ most: Int) -> [Work]
   ) {
     let way = Way(
+      session: session, width: width,
       request: { values, name in session.queryRequest([soql(values)], referenceId: name) },
       read: { values, part, askedAt throws(OrgError) in
         guard let page = GivenPage(part, askedAt: askedAt) else { return nil }
@@ -66,6 +67,6 @@ extension WideWindow where Work == [String], Answer == QueryAnswer {
         }
         return answer
       }, combinesOne: true)
-    self.init(session, width, way, clock: clock, supply: supply)
+    self.init(way, supply: supply)
   }
 }

@@ -20,8 +20,7 @@ package final class WideCalls: Sendable {
   }
 
   private let state = Locked(State())
-  /// The time of the monotonic clock in nanoseconds, by which calls are measured.
-  package let clock: @Sendable () -> UInt64
+  private let clock: @Sendable () -> UInt64
 
   package init(clock: @escaping @Sendable () -> UInt64 = { Clock.monotonicNanoseconds() }) {
     self.clock = clock
@@ -32,7 +31,7 @@ package final class WideCalls: Sendable {
     let name = Self.name(sync, content)
     return state.withLock { state in
       if let known = state.widths[name] { return known }
-      let width = CallWidth()
+      let width = CallWidth(clock: clock)
       state.widths[name] = width
       return width
     }
@@ -63,7 +62,7 @@ package final class WideCalls: Sendable {
         state.widths[name] = CallWidth(
           CallWidth.Known(
             parts: max(2, Int(width["parts"]?.int ?? Int64(CallWidth.most))),
-            partBytes: width["partBytes"]?.int.map { Int($0) }))
+            partBytes: width["partBytes"]?.int.map { Int($0) }), clock: clock)
       }
       for (name, known) in value["ranges"]?.object ?? [:] {
         state.ranges[name] = IDRanges(

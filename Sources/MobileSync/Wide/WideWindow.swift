@@ -9,6 +9,8 @@ import System
 final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
   /// How the requests are sent.
   struct Way: Sendable {
+    let session: Session
+    let width: CallWidth
     /// Creates the request for a piece of work, as a part with the given name.
     var request: @Sendable (_ work: Work, _ name: String) -> CompositeRequest
     /// Reads the response of a part; nil if it must be requested separately.
@@ -25,29 +27,22 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
 
   private typealias Call = Task<Result<[Answer], OrgError>, Never>
 
-  private let session: Session
-  private let width: CallWidth
   private let way: Way
   /// Returns work for at most this number of parts; empty after the last.
   private let supply: (_ most: Int) -> [Work]
   /// Called with the responses of each call; returns whether the next one may be sent before they
   /// are read.
   private let arrived: ([Answer]) -> Bool
-  private let clock: @Sendable () -> UInt64
   /// The responses that have arrived, the next one last, so that each is released when it is taken.
   private var answers: [Answer] = []
   private var call: Call?
 
   /// Sends the first call.
   init(
-    _ session: Session, _ width: CallWidth, _ way: Way, clock: @escaping @Sendable () -> UInt64,
-    arrived: @escaping ([Answer]) -> Bool = { _ in true },
+    _ way: Way, arrived: @escaping ([Answer]) -> Bool = { _ in true },
     supply: @escaping (_ most: Int) -> [Work]
   ) {
-    self.session = session
-    self.width = width
     self.way = way
-    self.clock = clock
     self.arrived = arrived
     self.supply = supply
     call = start()
@@ -82,44 +77,37 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
   deinit { call?.cancel() }
 
   private func start() -> Call? {
-    let work = supply(width.next)
-    guard !work.isEmpty else { return nil }
-    return Self.send(work, session, width, way, clock)
+    let work = supply(way.width.next)
+    return work.isEmpty ? nil : Self.send(work, way)
   }
 
-  private static func send(
-    _ work: [Work], _ session: Session, _ width: CallWidth, _ way: Way,
-    _ clock: @escaping @Sendable () -> UInt64
-  ) -> Call {
-    Call { await result(of: work, session, width, way, clock) }
+  private static func send(_ work: [Work], _ way: Way) -> Call {
+    Call { await way.result(of: work) }
   }
+}
 
-  private static func result(
-    of work: [Work], _ session: Session, _ width: CallWidth, _ way: Way,
-    _ clock: @Sendable () -> UInt64
-  ) async -> Result<[Answer], OrgError> {
+extension WideWindow.Way {
+  /// Sends the requests for some work, in as many calls as it takes.
+  fileprivate func result(of work: [Work]) async -> Result<[Answer], OrgError> {
     do throws(OrgError) {
-      return .success(try await answers(to: work, session, width, way, clock))
+      return .success(try await answers(to: work))
     } catch {
       return .failure(error)
     }
   }
 
-  private static func answers(
-    to work: [Work], _ session: Session, _ width: CallWidth, _ way: Way,
-    _ clock: @Sendable () -> UInt64
-  ) async throws(OrgError) -> [Answer] {
+  private func answers(to work: [Work]) async throws(OrgError) -> [Answer] {
     var answers: [Answer] = []
     var rest = work[...]
     while let first = rest.first {
       let asked = Array(rest.prefix(width.next))
-      guard asked.count > 1 || way.combinesOne && !width.isGivenUp else {
-        answers.append(try await way.alone(first))
+      guard asked.count > 1 || combinesOne && !width.isGivenUp else {
+        answers.append(try await alone(first))
         rest.removeFirst()
         continue
       }
       do throws(OrgError) {
-        answers += try await together(asked, session, width, way, clock)
+        answers += try await together(asked)
         rest.removeFirst(asked.count)
       } catch {
         guard error.mayFareBetter else { throw error }
@@ -130,20 +118,17 @@ final class WideWindow<Work: Sendable, Answer: Sendable>: AnswerSource {
   }
 
   /// Sends one call, and requests separately what it did not bring.
-  private static func together(
-    _ work: [Work], _ session: Session, _ width: CallWidth, _ way: Way,
-    _ clock: @Sendable () -> UInt64
-  ) async throws(OrgError) -> [Answer] {
-    let requests = work.enumerated().map { way.request($1, "part\($0)") }
-    let (askedAt, start) = (session.serverDate, clock())
+  private func together(_ work: [Work]) async throws(OrgError) -> [Answer] {
+    let requests = work.enumerated().map { request($1, "part\($0)") }
+    let (askedAt, start) = (session.serverDate, width.clock())
     let parts = try await session.parts(requests)
-    width.note(parts: parts.map(\.body.count), nanoseconds: clock() - start)
+    width.note(parts: parts.map(\.body.count), nanoseconds: width.clock() - start)
     var answers: [Answer] = []
     for (piece, part) in zip(work, parts) {
-      if part.isSuccess, let answer = try await way.read(piece, part, askedAt) {
+      if part.isSuccess, let answer = try await read(piece, part, askedAt) {
         answers.append(answer)
       } else {
-        answers.append(try await way.alone(piece))
+        answers.append(try await alone(piece))
       }
     }
     return answers

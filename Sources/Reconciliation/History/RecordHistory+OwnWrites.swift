@@ -179,9 +179,7 @@ extension LedgerDatabase {
 
   /// Adds a message to the verdict that a run gave to an edit.
   func noteWords(_ words: String, beside edit: Int64, run: String) throws {
-    try amend(edit, run: run) { detail in
-      detail.message = [detail.message, words].compactMap(\.self).joined(separator: "; ")
-    }
+    try amend(edit, run: run) { $0.add(words) }
   }
 
   /// Changes the details of the verdict that a run gave to an edit, if it gave one.

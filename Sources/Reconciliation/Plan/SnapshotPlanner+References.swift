@@ -93,8 +93,7 @@ extension PlannedSend {
 
   /// Reports that a field is sent with the ID of a recreated record instead of the device's value.
   fileprivate mutating func tellRemade(_ field: String, _ old: String) {
-    let words = "\(field) refers to the record that was recreated in place of \(old)"
-    operation.expected.detail.message = [operation.expected.detail.message, words]
-      .compactMap(\.self).joined(separator: "; ")
+    operation.expected.detail.add(
+      "\(field) refers to the record that was recreated in place of \(old)")
   }
 }

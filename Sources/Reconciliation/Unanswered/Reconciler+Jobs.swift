@@ -101,9 +101,8 @@ extension Reconciler {
       settlement.detail.fields.append(field)
     }
     let subject = operation.job == nil ? "the request" : "the bulk job"
-    let words =
-      "\(subject) overwrote what was entered after it was sent, in \(names.joined(separator: ", "))"
-    settlement.detail.message = [settlement.detail.message, words].compactMap(\.self)
-      .joined(separator: "; ")
+    settlement.detail.add(
+      "\(subject) overwrote what was entered after it was sent, in "
+        + names.joined(separator: ", "))
   }
 }

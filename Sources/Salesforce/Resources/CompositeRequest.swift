@@ -83,22 +83,31 @@ extension Session {
     guard !requests.isEmpty else { return [] }
     let call = try compositeCall(requests, allOrNone: allOrNone)
     let entries = try await json(call)["compositeResponse"]?.array ?? []
-    var byName: [String: CompositeResult] = [:]
+    var results: [CompositeResult] = []
     for entry in entries {
-      guard let name = entry["referenceId"]?.string, let status = entry["httpStatusCode"]?.int,
-        byName[name] == nil
-      else { throw Self.invalidResponse("a result has no unique name, or no status", call) }
-      byName[name] = CompositeResult(
-        referenceId: name, status: Int(status), headers: entry["httpHeaders"]?.object ?? [:],
-        body: entry["body"] ?? .null)
+      guard let name = entry["referenceId"]?.string, let status = entry["httpStatusCode"]?.int
+      else { throw Self.invalidResponse("a result has no name, or no status", call) }
+      results.append(
+        CompositeResult(
+          referenceId: name, status: Int(status), headers: entry["httpHeaders"]?.object ?? [:],
+          body: entry["body"] ?? .null))
     }
-    let results = requests.compactMap { byName[$0.referenceId] }
-    guard results.count == requests.count, entries.count == requests.count else {
-      throw Self.invalidResponse(
+    return try Self.inOrder(results, of: requests, to: call, \.referenceId)
+  }
+
+  /// Returns results in the order of their requests; throws unless each request has exactly one.
+  static func inOrder<Answer>(
+    _ answers: [Answer], of requests: [CompositeRequest], to call: OrgCall,
+    _ name: (Answer) -> String
+  ) throws(OrgError) -> [Answer] {
+    let byName = Dictionary(answers.map { (name($0), $0) }) { first, _ in first }
+    let ordered = requests.compactMap { byName[$0.referenceId] }
+    guard ordered.count == requests.count, answers.count == requests.count else {
+      throw invalidResponse(
         "\(CountText.of(requests.count, "request", "has", "have")) "
-          + CountText.of(entries.count, "result"), call)
+          + CountText.of(answers.count, "result"), call)
     }
-    return results
+    return ordered
   }
 
   /// The call that contains several requests, counted as one of a kind.

@@ -19,15 +19,7 @@ package struct PartAnswer: Sendable {
   static func all(
     in answer: [UInt8], to requests: [CompositeRequest], _ call: OrgCall
   ) throws(OrgError) -> [PartAnswer] {
-    let parts = try all(in: answer, call)
-    let byName = Dictionary(parts.map { ($0.name, $0) }) { first, _ in first }
-    let ordered = requests.compactMap { byName[$0.referenceId] }
-    guard ordered.count == requests.count, parts.count == requests.count else {
-      throw Session.invalidResponse(
-        "\(CountText.of(requests.count, "request", "has", "have")) "
-          + CountText.of(parts.count, "result"), call)
-    }
-    return ordered
+    try Session.inOrder(all(in: answer, call), of: requests, to: call, \.name)
   }
 
   private static func all(in answer: [UInt8], _ call: OrgCall) throws(OrgError) -> [PartAnswer] {

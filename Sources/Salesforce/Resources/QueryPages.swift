@@ -102,7 +102,8 @@ package final class QueryPages: Sendable {
     let call = call(address)
     session.connection.note(exchange)
     let (attempt, hasRefreshed) = state.withLock { ($0.attempt, $0.hasRefreshed) }
-    let decision = session.connection.policy.decide(
+    let policy = session.connection.policy
+    let decision = policy.decide(
       exchange.outcome(of: call), isRead: true, attempt: attempt, hasRefreshed: hasRefreshed)
     switch decision {
     case .accept:
@@ -118,7 +119,7 @@ package final class QueryPages: Sendable {
     case .retry, .retryAfter:
       state.withLock { $0.attempt += 1 }
       try await session.connection.wait(
-        decision, exchange, call, session.identity.username, attempt: attempt + 1)
+        decision, exchange, call, session.identity.username, attempt: attempt + 1, policy)
     case .fail(let kind, _):
       state.withLock { $0.address = nil }
       throw exchange.error(kind, call).sent(to: session.token.current.instanceURL)

@@ -111,6 +111,7 @@ final class Snapshot {
   var wasIncomplete = false
   var variables: [String: String] = [:]
   var wide: WideCalls?
+  var concurrency = 4
   let thread = StoreThread(name: "store")
   let events = Events()
   init(
@@ -177,7 +178,8 @@ final class Snapshot {
     if let wide { input.wide = wide }
     input.finish = finish
     let outcome = try await SnapshotPrime.run(
-      input, session: org.session(username), thread: thread, report: events.add)
+      input, session: org.client(username, concurrency: concurrency).session(), thread: thread,
+      report: events.add)
     cursors = outcome.cursors
     stamps = outcome.stamps
     stampsRead = input.now

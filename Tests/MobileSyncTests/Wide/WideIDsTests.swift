@@ -54,6 +54,17 @@ import Testing
     #expect(try await world.names() == world.expected())
   }
 
+  @Test func `a client with one request at a time sends the queries in order`() async throws {
+    let org = try SyncedOrg(accounts: 100)
+    let snapshot = Snapshot(
+      org, soups: [.sample("accounts", "Name")], syncs: try DownKind.refresh.syncs(.overwrite, nil))
+    snapshot.concurrency = 1
+    try await snapshot.prime()
+    let queries = org.server.log.entries.compactMap(\.soql).filter { $0.contains(" IN (") }
+    #expect(queries.count == 25)
+    #expect(queries == queries.sorted())
+  }
+
   @Test func `a smaller number of ids per query is kept`() async throws {
     let world = try await DownWorld(.refresh, .snapshot)
     try world.org.makeAccounts(12, name: "Acme")

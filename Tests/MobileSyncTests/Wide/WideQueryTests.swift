@@ -41,40 +41,26 @@ import Testing
     #expect(quiet == [.query: 1])
   }
 
-  struct Failure: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let action: Faults.Action
-    var times = 1
-    let composites: Int
-    let queries: Int
-  }
-
-  static let failures = [
-    Failure(
-      testDescription: "a part is refused", action: .refusePart(1, code: "QUERY_TIMEOUT"),
-      composites: 1, queries: 1),
-    Failure(
-      testDescription: "the org fails", action: .status(503, code: "SERVER_UNAVAILABLE"),
-      composites: 2, queries: 1),
-    Failure(
-      testDescription: "the org fails each time", action: .status(500, code: "UNKNOWN_EXCEPTION"),
-      times: 1000, composites: 2, queries: 3),
-    Failure(
-      testDescription: "the answer is cut", action: .truncate(bytes: 500), composites: 2,
-      queries: 1),
-    Failure(
-      testDescription: "the org stops after a part", action: .interrupt(afterParts: 1),
-      composites: 2, queries: 1),
+  static let failures: [WideScene.Failure] = [
+    .init("a part is refused", .refusePart(1, code: "QUERY_TIMEOUT"), composites: 1, separate: 1),
+    .init("the org fails", .status(503, code: "SERVER_UNAVAILABLE"), composites: 2, separate: 1),
+    .init(
+      "the org fails each time", .status(500, code: "UNKNOWN_EXCEPTION"), times: 1000,
+      composites: 2, separate: 3),
+    .init("the answer is cut", .truncate(bytes: 500), composites: 2, separate: 1),
+    .init("the org stops after a part", .interrupt(afterParts: 1), composites: 2, separate: 1),
   ]
 
   @Test(arguments: failures)
-  func `whatever happens to a call, the rows are the same`(_ failure: Failure) async throws {
+  func `whatever happens to a call, the rows are the same`(_ failure: WideScene.Failure)
+    async throws
+  {
     let (scene, wide, direct) = try await learned()
     scene.org.server.faults.add(.kind(.composite), times: failure.times, failure.action)
     let snapshot = scene.soql(wide)
     let requests = try await scene.requests { try await snapshot.prime() }
     #expect(requests[.composite] == failure.composites)
-    #expect(requests[.query, default: 0] == failure.queries)
+    #expect(requests[.query, default: 0] == failure.separate)
     #expect(try snapshot.rows() == direct.rows())
     #expect(snapshot.cursors == direct.cursors)
   }

@@ -34,50 +34,35 @@ import Testing
     #expect(second.stamps == direct.stamps)
   }
 
-  /// A fault of calls, how often it strikes, and the calls and retrieves that follow.
-  struct Failure: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let action: Faults.Action
-    var times = 1
-    let composites: Int
-    let retrieves: Int
-  }
-
-  static let failures = [
-    Failure(
-      testDescription: "a part is refused", action: .refusePart(1, code: "QUERY_TIMEOUT"),
-      composites: 1, retrieves: 1),
-    Failure(
-      testDescription: "the org fails", action: .status(500, code: "UNKNOWN_EXCEPTION"),
-      composites: 3, retrieves: 0),
-    Failure(
-      testDescription: "the org fails each time", action: .status(500, code: "UNKNOWN_EXCEPTION"),
-      times: 1000, composites: 2, retrieves: 4),
-    Failure(
-      testDescription: "calls are refused", action: .status(400, code: "API_DISABLED_FOR_ORG"),
-      times: 1000, composites: 2, retrieves: 4),
-    Failure(
-      testDescription: "the request is too large", action: .status(413, code: "REQUEST_TOO_LARGE"),
-      composites: 3, retrieves: 0),
-    Failure(
-      testDescription: "the answer is cut", action: .truncate(bytes: 500), composites: 3,
-      retrieves: 0),
-    Failure(
-      testDescription: "the org stops after two parts", action: .interrupt(afterParts: 2),
-      composites: 3, retrieves: 0),
-    Failure(
-      testDescription: "the answer has no parts",
-      action: .respond(.json(#"{"compositeResponse":[]}"#)), composites: 3, retrieves: 0),
+  static let failures: [WideScene.Failure] = [
+    .init("a part is refused", .refusePart(1, code: "QUERY_TIMEOUT"), composites: 1, separate: 1),
+    .init("the org fails", .status(500, code: "UNKNOWN_EXCEPTION"), composites: 3, separate: 0),
+    .init(
+      "the org fails each time", .status(500, code: "UNKNOWN_EXCEPTION"), times: 1000,
+      composites: 2, separate: 4),
+    .init(
+      "calls are refused", .status(400, code: "API_DISABLED_FOR_ORG"), times: 1000, composites: 2,
+      separate: 4),
+    .init(
+      "the request is too large", .status(413, code: "REQUEST_TOO_LARGE"), composites: 3,
+      separate: 0),
+    .init("the answer is cut", .truncate(bytes: 500), composites: 3, separate: 0),
+    .init("the org stops after two parts", .interrupt(afterParts: 2), composites: 3, separate: 0),
+    .init(
+      "the answer has no parts", .respond(.json(#"{"compositeResponse":[]}"#)), composites: 3,
+      separate: 0),
   ]
 
   @Test(arguments: failures)
-  func `whatever happens to a call, the snapshot has all records`(_ failure: Failure) async throws {
+  func `whatever happens to a call, the snapshot has all records`(_ failure: WideScene.Failure)
+    async throws
+  {
     let scene = try WideScene(accounts: Self.count)
     scene.org.server.faults.add(.kind(.composite), times: failure.times, failure.action)
     let snapshot = scene.briefcase(WideScene.known())
     let requests = try await scene.requests { try await snapshot.prime() }
     #expect(requests[.composite] == failure.composites)
-    #expect(requests[.retrieve, default: 0] == failure.retrieves)
+    #expect(requests[.retrieve, default: 0] == failure.separate)
     #expect(try snapshot.rows().map(\.count) == [Self.count, Self.count])
     #expect(try await !snapshot.prime().changed)
   }

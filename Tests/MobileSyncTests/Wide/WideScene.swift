@@ -3,6 +3,7 @@ import LocalOrg
 import MobileSync
 import SmartStore
 import System
+import Testing
 
 /// An org with more accounts than one page has, and snapshots of a user who sees all of them.
 struct WideScene {
@@ -11,6 +12,26 @@ struct WideScene {
   private static let query = "SELECT Id, Name FROM Account"
   let org: SyncedOrg
   let count: Int
+
+  /// A fault of calls, how often it strikes, and the calls and separate requests that follow.
+  struct Failure: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let action: Faults.Action
+    let times: Int
+    let composites: Int
+    let separate: Int
+
+    init(
+      _ description: String, _ action: Faults.Action, times: Int = 1, composites: Int,
+      separate: Int
+    ) {
+      testDescription = description
+      self.action = action
+      self.times = times
+      self.composites = composites
+      self.separate = separate
+    }
+  }
 
   init(accounts count: Int) throws {
     org = try SyncedOrg()
