@@ -22,16 +22,19 @@ package final class Session: Sendable {
   package let token: SessionToken
   /// The cached object descriptions; nil if they are requested each time.
   let objects: KnownObjects?
+  /// The answers that queries have already got, by path.
+  let answers: Locked<[String: GivenPage]>
 
   package init(
     identity: Identity, apiVersion: String, connection: OrgConnection, token: SessionToken,
-    objects: KnownObjects? = nil
+    objects: KnownObjects? = nil, answers: [String: GivenPage] = [:]
   ) {
     self.identity = identity
     self.apiVersion = apiVersion
     self.connection = connection
     self.token = token
     self.objects = objects
+    self.answers = Locked(answers)
   }
 
   /// The session for the length of a run, in which each object is described once.

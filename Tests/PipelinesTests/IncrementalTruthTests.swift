@@ -48,7 +48,9 @@ import Testing
     try world.ids(soup, on: world.device("ada", as: "d\(world.server.log.count)"))
   }
 
-  @Test func `an unchanged org gets one request per object, and no file is written`() async throws {
+  @Test func `an unchanged org gets one call for all queries, and no file is written`()
+    async throws
+  {
     let first = try await world.run()
     #expect(first.snapshots.map(\.changed) == [true])
     #expect(first.findings == [])
@@ -57,16 +59,41 @@ import Testing
     var queries: [Int] = []
     for _ in 0..<6 {
       let asked = try await asked { try await world.run() }
-      #expect(Set(asked.keys) == [.query, .priming, .composite])
+      #expect(Set(asked.keys).subtracting([.query]) == [.priming, .composite])
       #expect(asked[.priming] == 1)
-      // The descriptions of objects, all in one request.
-      #expect(asked[.composite] == 1)
+      // The descriptions of objects for the first user, and the changes of the three queries.
+      #expect(asked[.composite] == 2)
       queries.append(asked[.query] ?? 0)
     }
     // Every third run also lists the IDs of the three queries.
-    #expect(queries.sorted() == [3, 3, 3, 3, 6, 6])
+    #expect(queries.sorted() == [0, 0, 0, 0, 3, 3])
     #expect(try files() == before)
     #expect(world.server.log.writes == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `each user costs one call, which also describes the objects`(
+    _ expires: Bool
+  ) async throws {
+    let names = ["ada", "ben", "cleo"].map { $0 + "@example.com" }
+    let world = try World(file: Self.pipeline.get().file("truth.json")) {
+      $0.replacing(
+        #""list":["ada@example.com"]"#,
+        with: #""list":["\#(names.joined(separator: #"",""#))"]"#)
+    }
+    try world.org.moveClock(by: 3_600_000)
+    try await world.run()
+    if expires { world.server.faults.add(.kind(.composite), nth: 3, .expireSession) }
+    let before = world.server.log.count
+    let summary = try await world.run()
+    #expect(summary.snapshots.map(\.changed) == [false, false, false])
+    let calls = world.server.log.entries(after: before).filter {
+      ![.token, .userinfo, .versions, .limits, .priming].contains($0.kind)
+    }
+    #expect(Set(calls.map(\.kind)) == [.composite])
+    // The first user's objects are described before, and an expired session is renewed.
+    #expect(calls.count == names.count + (expires ? 2 : 1))
+    #expect(Set(calls.compactMap(\.user)) == Set(names))
   }
 
   @Test func `only changes are fetched, deletions included`() async throws {
@@ -81,7 +108,8 @@ import Testing
       #expect(change.removed == 1)
       #expect(change.written == 1)
     }
-    #expect(asked[.query] == 3)
+    #expect(asked[.query] == nil)
+    #expect(asked[.composite] == 2)
     #expect(asked[.priming] == 1)
     #expect(asked[.retrieve] == 1)
     #expect(try ids("contacts") == Array(contacts.dropFirst()))

@@ -91,7 +91,7 @@ final class ParentChildrenPages: SyncDownPages {
       return try await nextOfChildren()
     }
     if totalSize < 0 { totalSize = chain.totalSize ?? 0 }
-    if begun == nil { begun = session.serverDate }
+    if begun == nil { begun = chain.askedAt ?? session.serverDate }
     let left = try treesToLeave()
     let page = try splitter.split(bytes, leaving: left)
     note(page)

@@ -90,6 +90,20 @@ extension ParentChildrenTarget: SyncDownTarget {
     return remote
   }
 
+  package func queriesAhead(
+    since: Int64, asksDeletions: Bool, variables: [String: String]
+  ) throws(SyncError) -> [AheadQuery] {
+    let query = try ParentChildrenQuery(self, variables: variables)
+    var queries = [
+      AheadQuery(query.records(since: since)), AheadQuery(query.changedChildren(since: since)),
+    ]
+    guard asksDeletions else { return queries }
+    let places = family.destinations
+    queries += try places.parents.deletionsAhead(of: family.parent.sobjectType, since: since)
+    queries += try places.children.deletionsAhead(of: family.children.sobjectType, since: since)
+    return queries
+  }
+
   /// The deleted parents and children; dirty trees stay.
   package func deletions(
     since: Int64, _ context: SyncContext

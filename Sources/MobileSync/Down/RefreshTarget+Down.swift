@@ -51,6 +51,12 @@ extension RefreshTarget: OneSoupTarget {
     ]
   }
 
+  package func queriesAhead(
+    since: Int64, asksDeletions: Bool, variables: [String: String]
+  ) throws(SyncError) -> [AheadQuery] {
+    asksDeletions ? try destination("").deletionsAhead(of: sobjectType, since: since) : []
+  }
+
   package func deletions(
     since: Int64, _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {

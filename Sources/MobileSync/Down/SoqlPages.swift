@@ -64,14 +64,10 @@ final class SoqlPages: SyncDownPages {
     self.warn = warn
     self.destination = destination
     self.lesson = lesson
-    if asksDeletions, let since, let changes = query.changes(since: since) {
-      tellsDeletions = true
-      deletedIDs = RecordIDSet()
-      statement = session.query(changes, all: true, batchSize: batchSize)
-    } else {
-      if asksDeletions, !query.knowsDeletion { deletedIDs = RecordIDSet() }
-      statement = session.query(query.fetch(since: since), batchSize: batchSize, given: given)
-    }
+    let first = query.first(since: since, asksDeletions: asksDeletions)
+    tellsDeletions = first.all
+    if first.all || asksDeletions && !query.knowsDeletion { deletedIDs = RecordIDSet() }
+    statement = session.query(first.soql, all: first.all, batchSize: batchSize, given: given)
   }
 
   /// An OFFSET, or a LIMIT that cuts the result, requires fetching everything.

@@ -78,6 +78,17 @@ extension SoqlTarget: OneSoupTarget {
       ? try await pages(since: nil, context) : try await pages(among: ids, context)
   }
 
+  /// With an OFFSET, everything is fetched; with a LIMIT, the number of stored records decides.
+  package func queriesAhead(
+    since: Int64, asksDeletions: Bool, variables: [String: String]
+  ) throws(SyncError) -> [AheadQuery] {
+    let query = try syncQuery(variables: variables)
+    guard !query.hasOffset else { return [] }
+    let first = query.first(since: since, asksDeletions: asksDeletions)
+    guard asksDeletions, !first.all else { return [first] }
+    return [first] + (try destination("").deletionsAhead(of: query.objectName, since: since))
+  }
+
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
     var list = SoqlIDs(session: try await context.session(), query: query)

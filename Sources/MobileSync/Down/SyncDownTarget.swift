@@ -1,3 +1,4 @@
+import Salesforce
 import SmartStore
 
 /// A kind of sync down: the source of records, and which of them the org still has.
@@ -20,6 +21,14 @@ package protocol SyncDownTarget: Sendable {
 
   /// Whether the target selects the records of its soups; a refresh only updates existing ones.
   var selects: Bool { get }
+
+  /// Returns the queries that a run sends if nothing was modified after `since`, in milliseconds, as
+  /// far as they are known without its stores.
+  ///
+  /// `asksDeletions` means that the run removes records deleted since then.
+  func queriesAhead(
+    since: Int64, asksDeletions: Bool, variables: [String: String]
+  ) throws(SyncError) -> [AheadQuery]
 
   /// The soups that the sync fills; `soupName` is the one named by its definition.
   func destinations(soupName: String) -> [SyncDestination]
@@ -61,6 +70,11 @@ extension SyncDownTarget {
   ) async throws(SyncError) -> any SyncDownPages {
     try await pages(among: ids, context)
   }
+
+  /// Returns none.
+  package func queriesAhead(
+    since: Int64, asksDeletions: Bool, variables: [String: String]
+  ) throws(SyncError) -> [AheadQuery] { [] }
 
   package var selects: Bool { true }
 

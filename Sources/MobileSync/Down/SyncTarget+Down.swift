@@ -1,6 +1,16 @@
+import Salesforce
+
 extension SyncTarget {
   /// The fetching side of this target; nil if it is not a sync down or is a custom target.
   var down: (any SyncDownTarget)? { kind as? any SyncDownTarget }
+
+  /// Returns the queries that a sync down with this target sends if nothing was modified after
+  /// `since`, as far as they are known without its stores.
+  package func queriesAhead(
+    since: Int64, asksDeletions: Bool, variables: [String: String]
+  ) throws(SyncError) -> [AheadQuery] {
+    try down?.queriesAhead(since: since, asksDeletions: asksDeletions, variables: variables) ?? []
+  }
 
   /// Whether a sync down with this target selects the records of its soups; false for a custom
   /// target.

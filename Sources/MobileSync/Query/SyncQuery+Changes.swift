@@ -18,6 +18,15 @@ extension SyncQuery {
     [.scope, .with, .for, .allRows].allSatisfy { soql[$0] == nil }
   }
 
+  /// Returns the first query of a fetch: of all records, or of those modified after `since`, and if
+  /// requested and possible also of the deleted ones, by `queryAll`.
+  func first(since: Int64?, asksDeletions: Bool) -> AheadQuery {
+    if asksDeletions, let since, let changes = changes(since: since) {
+      return AheadQuery(changes, all: true)
+    }
+    return AheadQuery(fetch(since: since))
+  }
+
   /// Returns one query, for `queryAll`, that finds both what changed and what was deleted after
   /// `since`; `IsDeleted` is the last field of each record.
   ///

@@ -12,6 +12,8 @@ package final class WideCalls: Sendable {
     case records
     /// IDs with their dates.
     case ids
+    /// What has changed since the last run.
+    case changes
   }
 
   private struct State {
@@ -36,6 +38,9 @@ package final class WideCalls: Sendable {
       return width
     }
   }
+
+  /// The width of the calls that ask for the changes of all syncs of a user.
+  package var ahead: CallWidth { width("", .changes) }
 
   /// The ranges of the IDs that a sync's query selects, by the sync and the object; nil if they are
   /// not known.

@@ -73,7 +73,7 @@ struct PrimeJob: Sendable {
   /// Blocking work runs on `thread`.
   func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
     try await withTaskExecutorPreference(thread) {
-      let session = try await session(access)
+      let session = try await askingAhead(session(access))
       let lacking = try await lacking(session)
       let missing = (lacking ?? []).filter { $0.isFatal && !$0.isOfSyncUp }
       guard missing.isEmpty else { throw PipelineError(lacking: missing) }
@@ -83,10 +83,30 @@ struct PrimeJob: Sendable {
     }
   }
 
-  /// Returns the unmet needs of the user; nil if not checked here, because the session serves
-  /// several users and was checked before.
+  /// The preflight, if it is still to be asked about the user; nil if the session serves several
+  /// users and was checked before.
+  private var ownPreflight: Preflight? {
+    isGlobal || pipeline.prime.fetchAs != .user ? nil : preflight
+  }
+
+  /// Returns the session with the answers to what the syncs and the preflight request first, asked
+  /// in as few calls as possible.
+  private func askingAhead(_ session: Session) async throws -> Session {
+    let newest = try directory.generations().last ?? 0
+    guard newest > 0,
+      let previous = try usable(
+        newest, session, directory.record(of: newest).notes["fields"]?.string)
+    else { return session }
+    let input = input(previous, number: newest + 1, "", session)
+    // The sync whose query cannot be read is reported later.
+    return await session.asking(
+      (try? input.queriesAhead()) ?? [], describing: ownPreflight?.objects(as: .user) ?? [],
+      wide.ahead)
+  }
+
+  /// Returns the unmet needs of the user; nil if they are not checked here.
   private func lacking(_ session: Session) async throws -> [Preflight.Fault]? {
-    guard let preflight, !isGlobal, pipeline.prime.fetchAs == .user else { return nil }
+    guard let preflight = ownPreflight else { return nil }
     do throws(OrgError) {
       return try await preflight.faults(session, as: .user)
     } catch {
@@ -121,7 +141,8 @@ struct PrimeJob: Sendable {
     let previous = try usable(newest, session, fields)
     let temporary = data.snapshot(user.id) + "/" + DurableFile.temporaryPrefix + run
     let number = max(newest + 1, numberFloor)
-    var input = try input(previous, number: number, temporary, session)
+    var input = input(previous, number: number, temporary, session)
+    input.knownStamps = try knownStamps(previous)
     input.isRenewed = try newest > 0 && !isUpToDate(directory.record(of: newest))
     let outcome: PrimeOutcome
     do {
@@ -222,7 +243,7 @@ struct PrimeJob: Sendable {
 
   private func input(
     _ previous: GenerationRecord?, number: Int, _ temporary: String, _ session: Session
-  ) throws -> PrimeInput {
+  ) -> PrimeInput {
     let old = previous.map { directory.directory(of: $0.generation) }
     let primeStores = stores.map { store in
       var files: [Platform: PrimeFile] = [:]
@@ -237,7 +258,7 @@ struct PrimeJob: Sendable {
     }
     var input = PrimeInput(
       stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
-      cursors: previous?.cursors ?? [:], knownStamps: try knownStamps(previous))
+      cursors: previous?.cursors ?? [:])
     // A resumed run keeps its own time, but the org's time is later.
     input.rowDate = created
     input.stampsRead = previous.map { stampsRead($0) }

@@ -83,13 +83,19 @@ package final class Preflight: Sendable {
   /// Whether any check needs to ask the org as this actor.
   package func concerns(_ actor: Actor) -> Bool { checks.contains { $0.actor == actor } }
 
+  /// The objects to be described to this actor, as far as known.
+  func objects(as actor: Actor) -> [String] {
+    let needs = checks.filter { $0.actor == actor }.map(\.need)
+    let reached = led.withLock { $0 } ?? Set(needs.flatMap { Self.guesses(of: $0) })
+    return needs.map(\.sobject) + reached.sorted()
+  }
+
   /// Asks the org as a user, and returns the faults in the order of the syncs.
   ///
   /// Objects that the session has already described are not requested again.
   package func faults(_ session: Session, as actor: Actor) async throws(OrgError) -> [Fault] {
     let checks = checks.filter { $0.actor == actor }
-    var wanted = checks.map(\.need.sobject)
-    wanted += led.withLock { $0 } ?? Set(checks.flatMap { Self.guesses(of: $0.need) })
+    var wanted = objects(as: actor)
     var judged: [Judgement] = []
     var reached: Set<String> = []
     while !wanted.isEmpty {

@@ -19,4 +19,9 @@ package struct GivenPage: Sendable {
   package let totalSize: Int
   /// Whether no page follows.
   package let isLast: Bool
+
+  /// Whether all records are here, with all records of their subqueries.
+  package var isComplete: Bool { isLast && bytes.firstRange(of: Self.locator) == nil }
+
+  private static let locator = Array("\"nextRecordsUrl\"".utf8)
 }

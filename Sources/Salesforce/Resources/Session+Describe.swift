@@ -34,43 +34,50 @@ extension Session {
   ///
   /// Cached ones are not requested again. A session without a cache requests nothing.
   package func learn(_ sObjects: [String]) async throws(OrgError) {
-    guard let objects else { return }
+    for part in descriptionRequests(sObjects).parts(of: RequestLimits.composite) {
+      try await learn(part)
+    }
+  }
+
+  /// The parts of composite requests that describe those of these objects that are not cached; none
+  /// for a session without a cache.
+  package func descriptionRequests(_ sObjects: [String]) -> [CompositeRequest] {
+    guard let objects else { return [] }
     var seen: Set<String> = []
     var unknown: [String] = []
     for name in sObjects where !knows(name) && seen.insert(name.lowercased()).inserted {
       if APIName.isValid(name) { unknown.append(name) } else { objects.keep(nil, as: name) }
     }
-    for part in unknown.parts(of: RequestLimits.composite) { try await learn(part, objects) }
-  }
-
-  private func learn(_ names: [String], _ objects: KnownObjects) async throws(OrgError) {
-    let requests = names.map {
+    return unknown.map {
       CompositeRequest(method: "GET", url: describePath($0), referenceId: $0)
     }
+  }
+
+  private func learn(_ requests: [CompositeRequest]) async throws(OrgError) {
     let call = try compositeCall(requests, kind: .describe)
     let body: [UInt8]
     do throws(OrgError) {
       body = try await send(call).body
     } catch {
-      guard error.kind == .tooLarge, names.count > 1 else { throw error }
-      for half in names.parts(of: (names.count + 1) / 2) { try await learn(half, objects) }
+      guard error.kind == .tooLarge, requests.count > 1 else { throw error }
+      for half in requests.parts(of: (requests.count + 1) / 2) { try await learn(half) }
       return
     }
-    for answer in try PartAnswer.all(in: body, to: requests, call) {
-      if answer.status == 404 {
-        objects.keep(nil, as: answer.name)
-        continue
-      }
-      let part = "GET " + describePath(answer.name)
-      guard answer.isSuccess else {
-        throw answer.error(request: part, "the org does not describe the object")
-      }
-      guard let describe = objects.read(answer.body) else {
-        throw OrgError(
-          .invalidResponse, message: Self.noDescription, request: part)
-      }
-      objects.keep(describe, as: answer.name)
+    for answer in try PartAnswer.all(in: body, to: requests, call) { try keepDescription(answer) }
+  }
+
+  /// Caches the answer to a part that describes an object.
+  package func keepDescription(_ answer: PartAnswer) throws(OrgError) {
+    guard let objects else { return }
+    if answer.status == 404 { return objects.keep(nil, as: answer.name) }
+    let part = "GET " + describePath(answer.name)
+    guard answer.isSuccess else {
+      throw answer.error(request: part, "the org does not describe the object")
     }
+    guard let describe = objects.read(answer.body) else {
+      throw OrgError(.invalidResponse, message: Self.noDescription, request: part)
+    }
+    objects.keep(describe, as: answer.name)
   }
 
   private func describePath(_ sObject: String) -> String {

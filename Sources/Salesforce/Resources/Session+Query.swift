@@ -29,9 +29,9 @@ extension Session {
     _ soql: String, all: Bool = false, batchSize: Int? = nil, ahead: Bool = true,
     given: GivenPage? = nil
   ) -> QueryPages {
-    let resource = all ? "queryAll" : "query"
-    var call = OrgCall(.query, "GET", path(resource) + "?" + HTTPQuery.string([("q", soql)]))
+    var call = OrgCall(.query, "GET", path(of: AheadQuery(soql, all: all)))
     call.headers["Sforce-Query-Options"] = batchSize.flatMap { Self.queryOptions(batchSize: $0) }
+    let given = given ?? answers.withLock { $0.removeValue(forKey: call.path) }
     return QueryPages(self, call, ahead: ahead, given: given)
   }
 

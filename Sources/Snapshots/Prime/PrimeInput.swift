@@ -1,4 +1,5 @@
 import MobileSync
+import Salesforce
 import SmartStore
 
 /// A store file of a snapshot on one platform.
@@ -99,6 +100,23 @@ package struct PrimeInput: Sendable {
     self.overlapSeconds = overlapSeconds
     self.cursors = cursors
     self.knownStamps = knownStamps
+  }
+
+  /// The queries that the syncs will send if nothing has changed, as far as they are known before
+  /// the stores are opened.
+  package func queriesAhead() throws(SyncError) -> [AheadQuery] {
+    var queries: [AheadQuery] = []
+    for store in stores {
+      for sync in store.syncs where sync.syncType == .syncDown {
+        let key = Self.key(store.storeName, sync.syncName)
+        let cursor = SyncCursor(highWaterMark: cursors[key], overlapSeconds: overlapSeconds)
+        guard let since = cursor.since else { continue }
+        let found = try sync.target.queriesAhead(
+          since: since, asksDeletions: !listIDs.contains(key), variables: variables)
+        queries += found.filter { !queries.contains($0) }
+      }
+    }
+    return queries
   }
 
   /// The key of a sync or soup among all stores of a snapshot.

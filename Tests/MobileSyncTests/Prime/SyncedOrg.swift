@@ -112,6 +112,7 @@ final class Snapshot {
   var variables: [String: String] = [:]
   var wide: WideCalls?
   var concurrency = 4
+  var asksAhead = false
   let thread = StoreThread(name: "store")
   let events = Events()
   init(
@@ -177,9 +178,12 @@ final class Snapshot {
     input.changed = changed
     if let wide { input.wide = wide }
     input.finish = finish
+    var session = try await org.client(username, concurrency: concurrency).session()
+    if asksAhead {
+      session = await session.asking(try input.queriesAhead(), describing: [], input.wide.ahead)
+    }
     let outcome = try await SnapshotPrime.run(
-      input, session: org.client(username, concurrency: concurrency).session(), thread: thread,
-      report: events.add)
+      input, session: session, thread: thread, report: events.add)
     cursors = outcome.cursors
     stamps = outcome.stamps
     stampsRead = input.now

@@ -77,9 +77,9 @@ struct WideScene {
 
 extension Snapshot {
   /// The elements on all platforms without what depends on the order of their arrival.
-  func rows() throws -> [[String]] {
+  func rows(_ soup: String = "accounts") throws -> [[String]] {
     try Platform.allCases.map { platform in
-      try elements("accounts", platform).compactMap { element in
+      try elements(soup, platform).compactMap { element in
         guard var object = element.object else { return nil }
         for name in ["_soupEntryId", "_soupLastModifiedDate"] { object[name] = nil }
         return JSONValue.object(object).text
