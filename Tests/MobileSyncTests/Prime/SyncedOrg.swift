@@ -111,6 +111,9 @@ final class Snapshot {
   var wasIncomplete = false
   var variables: [String: String] = [:]
   var wide: WideCalls?
+  var pool: RecordPool?
+  /// The user's session, if it exists before the prime.
+  var session: Session?
   let thread = StoreThread(name: "store")
   let events = Events()
   init(
@@ -175,9 +178,11 @@ final class Snapshot {
     input.changedDefinitions = changedDefinitions
     input.changed = changed
     if let wide { input.wide = wide }
+    input.pool = pool
     input.finish = finish
+    let user = if let session { session } else { try await org.session(username) }
     let outcome = try await SnapshotPrime.run(
-      input, session: org.session(username), thread: thread, report: events.add)
+      input, session: user, thread: thread, report: events.add)
     cursors = outcome.cursors
     stamps = outcome.stamps
     stampsRead = input.now
