@@ -29,9 +29,9 @@ final class PooledQueryPages: SyncDownPages {
     _ query: SyncQuery, _ session: Session, into destination: SyncDestination,
     _ context: SyncContext
   ) async throws(SyncError) -> PooledQueryPages? {
-    guard let pool = context.pool, pool.mode == .always, query.isDivisible,
+    guard let pool = context.pool, pool.mode == .always,
       let object = session.knownObject(query.objectName),
-      case .shared(let name) = Shareability.of(object, query.soql)
+      case .shared(let name) = query.sharing(object)
     else { return nil }
     let wanted = try await list(query, session, context)
     guard wanted.count <= context.settings.bulkAbove else { return nil }

@@ -19,9 +19,6 @@ final class PooledRecords {
     let bytes: [UInt8]
   }
 
-  /// The number of records of each object that a user fetches for comparison.
-  static let sampleSize = 20
-
   private let pool: RecordPool
   private let shelves: [PoolShelf?]
   private let size: Int
@@ -65,7 +62,7 @@ final class PooledRecords {
       let shares = shelf.claim(pending[group], by: reader)
       var (mine, theirs) = (shares.own, shares.others)
       if isFirstRound, !theirs.isEmpty {
-        sample[group] = Array(theirs.shuffled().prefix(Self.sampleSize))
+        sample[group] = Array(theirs.shuffled().prefix(RecordPool.sampleSize))
         let picked = Set(sample[group].map(\.id))
         mine += sample[group]
         theirs.removeAll { picked.contains($0.id) }

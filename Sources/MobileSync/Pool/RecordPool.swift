@@ -35,6 +35,9 @@ package final class RecordPool: Sendable {
     package init(fetched: Int = 0, used: Int = 0) { (self.fetched, self.used) = (fetched, used) }
   }
 
+  /// The number of records of each object that a user fetches for comparison.
+  package static let sampleSize = 20
+
   private struct State {
     var shelves: [ReadingClass: PoolShelf] = [:]
     var readers = 0
