@@ -26,8 +26,8 @@ final class PoolFile: Sendable {
       return state.end
     }
     guard let offset else { return nil }
-    do throws(SystemError) {
-      try bytes.withUnsafeBytes { raw throws(SystemError) in try file.write(raw, at: offset) }
+    do {
+      try bytes.withUnsafeBytes { try file.write($0, at: offset) }
       return offset
     } catch {
       state.withLock { $0.isFull = true }
