@@ -4,6 +4,7 @@ import MobileSync
 import Salesforce
 import SmartStore
 import System
+import TestSupport
 import Testing
 
 /// An org in which users share accounts, and a pool for their primes.
@@ -42,7 +43,7 @@ struct PoolScene {
 
   /// A snapshot of a user whose session has the user's description of the object.
   func snapshot(
-    _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], _ pool: RecordPool? = nil
+    _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], pool: RecordPool? = nil
   ) async throws -> Snapshot {
     let info = BriefcaseObjectInfo(
       soupName: "accounts", sobjectType: "Account", fieldlist: fields)
