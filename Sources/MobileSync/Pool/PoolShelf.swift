@@ -166,10 +166,10 @@ final class PoolShelf: Sendable {
 
   /// Records that a user's store gets records of other users' requests; returns false if they may
   /// no longer be used.
-  func admit(_ username: String) -> Bool {
+  func admit(_ userID: String) -> Bool {
     state.withLock { state in
       guard !state.isDissolved else { return false }
-      state.readers.insert(username)
+      state.readers.insert(userID)
       return true
     }
   }

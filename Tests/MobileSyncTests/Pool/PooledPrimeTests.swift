@@ -204,6 +204,23 @@ import Testing
     #expect(pool.counts.fetched == 61 + 1 + Self.sample)
   }
 
+  @Test func `a record that one user cannot read is fetched by the next`() async throws {
+    let scene = try PoolScene(users: 3)
+    let ids = try scene.makeAccounts(shared: 60)
+    let direct = try await scene.rows(.briefcase)
+    let pool = try scene.pool()
+    scene.org.server.faults.add(
+      .init(kind: .retrieve, user: scene.users[0]), .nullEntry(id: ids[7]))
+    let first = try await scene.snapshot(0, .briefcase, pool: pool)
+    #expect(try await first.prime().soups.map(\.unreadable) == [[ids[7]]])
+    for user in 1...2 {
+      let snapshot = try await scene.snapshot(user, .briefcase, pool: pool)
+      #expect(try await snapshot.prime().soups.map(\.unreadable) == [[]])
+      #expect(try snapshot.rows() == direct[user])
+    }
+    #expect(pool.unlike.isEmpty)
+  }
+
   @Test func `a cancelled prime leaves its records to the others`() async throws {
     let scene = try PoolScene(users: 2)
     _ = try scene.makeAccounts(shared: 60)

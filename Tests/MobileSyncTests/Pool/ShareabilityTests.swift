@@ -5,14 +5,15 @@ import Testing
 
 @Suite struct ShareabilityTests {
   private static func describe(
-    _ name: String = "Account", setting: Bool = false, without hidden: String = ""
+    _ name: String = "Account", setting: Bool = false, without hidden: String = "",
+    shout: String = "UPPER(Name) & ' of $User, TODAY()'"
   ) throws -> Describe {
     let fields: [(name: String, type: String, formula: String?)] = [
       ("Id", "id", nil), ("Name", "string", nil), ("Phone", "phone", nil),
       ("SystemModstamp", "datetime", nil), ("LastViewedDate", "datetime", nil),
       ("BillingAddress", "address", nil), ("Type", "picklist", nil),
       ("Amount", "currency", nil), ("Secret__c", "encryptedstring", nil),
-      ("Shout__c", "string", "UPPER(Name) & ' of $User, TODAY()'"),
+      ("Shout__c", "string", shout),
       ("Twice__c", "string", "Shout__c & \"\\\"\" & Shout__c"),
       ("Kind__c", "boolean", "ISPICKVAL(Type, 'A') || Amount > 1.5 && TRUE"),
       ("Mine__c", "boolean", "OwnerId = $User.Id"), ("Deep__c", "string", "LEFT(Of_User__c, 3)"),
@@ -118,6 +119,8 @@ import Testing
     #expect(reasons(twice).isEmpty)
     #expect(try found(["Id", "Twice__c"], without: "Phone") == twice)
     #expect(try found(["Twice__c", "Id"]) != twice)
+    let other = try Self.describe(shout: "LOWER(Name)")
+    #expect(Shareability.of(other, fields: ["Id", "Twice__c"]) != twice)
     #expect(try !reasons(found(["Id", "Twice__c"], without: "Name")).isEmpty)
     let query = Shareability.of(
       try Self.describe(), try SOQLText("SELECT Id, Twice__c FROM Account"))
