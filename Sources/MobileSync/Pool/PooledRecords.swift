@@ -36,6 +36,8 @@ final class PooledRecords {
   /// The user's own records of the sample, with their stamps.
   private var sampled: [RecordIDSet.Key: (stamp: Int64, bytes: [UInt8])] = [:]
   private var sampledKeys: Set<RecordIDSet.Key> = []
+  /// The groups of which the user fetches all records.
+  private var separate: Set<Int> = []
 
   /// Divides the wanted records of each group; a group without a shelf is fetched by the user.
   init(
@@ -58,7 +60,7 @@ final class PooledRecords {
     guard pending.contains(where: { !$0.isEmpty }) else { return nil }
     var own = pending
     for (group, shelf) in shelves.enumerated() {
-      guard let shelf, !pending[group].isEmpty else { continue }
+      guard let shelf, !pending[group].isEmpty, !separate.contains(group) else { continue }
       let shares = shelf.claim(pending[group], by: reader)
       var (mine, theirs) = (shares.own, shares.others)
       if isFirstRound, !theirs.isEmpty {
@@ -129,7 +131,11 @@ final class PooledRecords {
       guard let shelf = shelves[group] else { continue }
       await shelf.settled(entries, for: reader)
       if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
-      for entry in entries { compare(entry, with: shelf) }
+      for entry in entries where !compare(entry, with: shelf) {
+        separate.insert(group)
+        pending[group] += others[group]
+        others[group] = []
+      }
       sample[group] = []
     }
     sampled = [:]
@@ -174,15 +180,20 @@ final class PooledRecords {
     return Part(group: group, ids: ids, bytes: bytes)
   }
 
-  /// Dissolves the class if the user's own record differs from the stored one.
+  /// Whether the user may get records of others, as far as a record of the sample shows.
   ///
-  /// A record that has changed in between shows nothing.
-  private func compare(_ entry: Entry, with shelf: PoolShelf) {
+  /// If the user's own record differs from the stored one, the class is dissolved. A record that has
+  /// changed in between shows nothing. If the org lists a record for the user and does not return
+  /// it, there may be more such records.
+  private func compare(_ entry: Entry, with shelf: PoolShelf) -> Bool {
     var stored: [UInt8] = []
-    guard let key = RecordIDSet.key(entry.id.utf8), shelf.append(entry, to: &stored) else { return }
-    guard let own = sampled[key] else { return pool.dissolve(shelf, nil) }
-    guard own.stamp == entry.stamp, own.bytes != stored else { return }
+    guard let key = RecordIDSet.key(entry.id.utf8), shelf.append(entry, to: &stored) else {
+      return true
+    }
+    guard let own = sampled[key] else { return false }
+    guard own.stamp == entry.stamp, own.bytes != stored else { return true }
     pool.dissolve(shelf, Self.difference(own.bytes, stored))
+    return false
   }
 
   /// The first member by which two records differ.

@@ -5,8 +5,8 @@ import System
 ///
 /// A user gets a record from the pool only if the org lists it for that user in this run, in the
 /// state in which it is stored, and if the user reads the object as the user who fetched it does
-/// (`ReadingClass`). A sample of the records is fetched by each user as well; if one differs, the
-/// class is dissolved.
+/// (`ReadingClass`). A sample of the records is fetched by each user as well: if one differs, the
+/// class is dissolved; if the org does not return one, the user fetches all records.
 package final class RecordPool: Sendable {
   /// Which syncs use a pool.
   package enum Mode: String, Sendable, Hashable, CaseIterable {
@@ -21,7 +21,7 @@ package final class RecordPool: Sendable {
   /// A class whose users turned out to read a record differently.
   package struct Unlike: Sendable, Hashable {
     package let object: String
-    /// The member that differs; nil if one of the users did not get the record.
+    /// The member that differs; nil if only the bytes differ.
     package let field: String?
   }
 

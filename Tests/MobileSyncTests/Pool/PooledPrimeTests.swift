@@ -221,6 +221,26 @@ import Testing
     #expect(pool.unlike.isEmpty)
   }
 
+  @Test func `a user whom the org does not return a listed record gets none of others`()
+    async throws
+  {
+    let scene = try PoolScene(users: 3)
+    let ids = try scene.makeAccounts(shared: 60)
+    let pool = try scene.pool()
+    try await scene.snapshot(0, .briefcase, pool: pool).prime()
+    // Whatever the sample is, some of these are in it.
+    for id in ids.dropFirst(10) {
+      scene.org.server.faults.add(
+        .init(kind: .retrieve, user: scene.users[1]), times: 9, .nullEntry(id: id))
+    }
+    let second = try await scene.snapshot(1, .briefcase, pool: pool)
+    #expect(try await second.prime().soups.map(\.unreadable.count) == [50])
+    #expect(try second.rows().map(\.count) == [11, 11])
+    let third = try await scene.snapshot(2, .briefcase, pool: pool)
+    #expect(try await third.prime().soups.map(\.total) == [61])
+    #expect(pool.unlike.isEmpty && pool.misledReaders.isEmpty)
+  }
+
   @Test func `a cancelled prime leaves its records to the others`() async throws {
     let scene = try PoolScene(users: 2)
     _ = try scene.makeAccounts(shared: 60)
