@@ -54,6 +54,46 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
+  func `users with mostly the same records cost little more than the distinct ones`(
+    _ kind: Kind
+  ) async throws {
+    let (shared, own, users) = (2100, 60, 5)
+    let scene = try PoolScene(users: users)
+    try scene.org.org.seedBulk(object: "Account", count: shared, owner: scene.org.admin.username)
+    let page = try scene.org.org.query("SELECT Id FROM Account", as: scene.org.admin)
+    let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    try scene.org.org.transaction {
+      for id in ids { for user in scene.users { try scene.org.org.share(id, with: user) } }
+    }
+    for user in scene.users {
+      try scene.org.org.seedBulk(object: "Account", count: own, owner: user)
+    }
+    func totals(_ pool: RecordPool?) async throws -> RequestLog.Totals {
+      let wide = WideCalls()
+      var snapshots: [Snapshot] = []
+      for user in scene.users.indices {
+        let snapshot = try await scene.snapshot(user, kind, pool: pool)
+        snapshot.wide = wide
+        snapshots.append(snapshot)
+      }
+      let before = scene.org.server.log.count
+      for snapshot in snapshots {
+        #expect(try await snapshot.prime().soups.map(\.total) == [ids.count + own])
+      }
+      return scene.org.server.log.totals(after: before)
+    }
+    let (direct, pooled) = (try await totals(nil), try await totals(scene.pool()))
+    #expect(direct.records == users * (ids.count + own))
+    #expect(pooled.records == ids.count + users * own + (users - 1) * Self.sample)
+    #expect(pooled.ids == users * (ids.count + own))
+    // The IDs of a briefcase are listed anyway. Those of a query are one call more for each user,
+    // once the ranges are known, and at first one for each page.
+    let more = kind == .briefcase ? 0 : users + 1
+    #expect(pooled.calls <= direct.calls + more, "\(pooled.calls), \(direct.calls)")
+    #expect(pooled.bytes < direct.bytes)
+  }
+
+  @Test(arguments: Kind.allCases)
   func `users at the same time fetch each record once`(_ kind: Kind) async throws {
     let scene = try PoolScene(users: 6)
     _ = try scene.makeAccounts(shared: 100)
