@@ -57,7 +57,7 @@ import Testing
     #expect(costs[0].words.contains("records used \(costs[0].used) times"))
     #expect(costs[0].requests <= costs[1].requests)
     #expect(summaries[0].findings == summaries[1].findings)
-    // The next night has nothing to fetch, and forecasts the shared part of a first one.
+    // The next run finds no change, and leaves no file.
     #expect(try await shared.run().snapshots.allSatisfy { !$0.changed })
     let left = try Files.list(shared.data.path).filter { $0.hasPrefix(DurableFile.temporaryPrefix) }
     #expect(left.isEmpty)

@@ -15,7 +15,7 @@ final class PoolFile: Sendable {
     file = try FileDescriptorHandle.unnamed(beside: directory + "/pool")
   }
 
-  /// Whether the disk took no more.
+  /// Whether the disk refused a write.
   var isFull: Bool { state.withLock { $0.isFull } }
 
   /// Appends bytes and returns their offset; nil if the disk does not take them.

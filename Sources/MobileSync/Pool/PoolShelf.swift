@@ -2,8 +2,8 @@ import System
 
 /// The records of one class, found by ID.
 ///
-/// A user claims the records that nobody has fetched, and fetches them. Other users who need them
-/// wait until they are there, or until the claim is released.
+/// A user claims the records that no one has fetched, and fetches them. Other users who need them
+/// wait until they are stored, or until the claim is released.
 final class PoolShelf: Sendable {
   /// How a user gets the wanted records.
   struct Shares {
@@ -70,7 +70,7 @@ final class PoolShelf: Sendable {
     return isNews
   }
 
-  /// Divides the records that a user listed, and claims those that nobody has fetched.
+  /// Divides the records that a user listed, and claims those that no one has fetched.
   ///
   /// A record in another state than the listed one is fetched by the user.
   func claim(_ wanted: [BriefcaseListing.Entry], by reader: Int) -> Shares {

@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `if a record of the sample differs, nobody keeps records of the class`(
+  func `if a record of the sample differs, no one keeps records of the class`(
     _ kind: Kind
   ) async throws {
     let scene = try PoolScene(users: 4)
@@ -330,14 +330,14 @@ import Testing
       for user in scene.users where random.chance(70) { try scene.org.org.share(id, with: user) }
     }
     let fields = ["Name", "Phone", "Both__c"]
-    for night in 0..<2 {
+    for run in 0..<2 {
       let pool = try scene.pool()
       for user in scene.users.indices.shuffled(using: &random) {
         let snapshot = try await scene.snapshot(user, kind, fields, pool: pool)
         try await snapshot.prime()
         let direct = try await scene.snapshot(user, kind, fields)
         try await direct.prime()
-        #expect(try snapshot.rows() == direct.rows(), "night \(night), user \(user)")
+        #expect(try snapshot.rows() == direct.rows(), "run \(run), user \(user)")
       }
       #expect(pool.unlike.isEmpty)
       try scene.setUp(Self.rights(&random))
