@@ -43,6 +43,16 @@ extension LedgerDatabase {
   /// Stores what a prime has learned about calls with several parts.
   package func noteWideCalls(_ text: String) throws { try setMeta("wide calls", text) }
 
+  /// The snapshots whose next prime uses nothing of earlier generations.
+  package var snapshotsFromScratch: Set<String> {
+    get throws { Set(try meta("from scratch")?.split(separator: " ").map(String.init) ?? []) }
+  }
+
+  /// Stores the snapshots whose next prime uses nothing of earlier generations.
+  package func noteFromScratch(_ snapshots: Set<String>) throws {
+    try setMeta("from scratch", snapshots.sorted().joined(separator: " "))
+  }
+
   /// The records of a snapshot's edits that have been resolved since it was last primed, including
   /// by the run that primes it, by soup.
   ///

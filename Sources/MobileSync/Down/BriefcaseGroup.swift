@@ -28,6 +28,13 @@ extension BriefcaseTarget {
 }
 
 extension BriefcaseGroup {
+  /// The group with one more field.
+  func adding(_ field: String) -> BriefcaseGroup {
+    BriefcaseGroup(
+      sobjectType: sobjectType, soupName: soupName, idFieldName: idFieldName,
+      modificationDateFieldName: modificationDateFieldName, fields: fields + [field])
+  }
+
   fileprivate init(_ info: BriefcaseObjectInfo, addingTo known: [String]) {
     sobjectType = info.sobjectType
     soupName = info.soupName

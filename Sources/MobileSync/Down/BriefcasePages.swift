@@ -7,12 +7,11 @@ final class BriefcasePages: SyncDownPages {
   private(set) var cursorLimit: Int64?
   private let groups: [BriefcaseGroup]
   private let listing: BriefcaseListing
-  private let slices: [[BriefcaseBatch]]
-  private let answers: any AnswerSource<[BriefcaseAnswer]>
+  private let source: any BriefcaseSource
   private let context: SyncContext
   private var wantedStamps: [String: Int64] = [:]
   private var wantedCounts: [String: Int] = [:]
-  private var next = 0
+  private var received = 0
 
   /// Fetches the wanted records of each group; if a rule failed, the cursor stays at `since`.
   init(
@@ -24,13 +23,10 @@ final class BriefcasePages: SyncDownPages {
     self.context = context
     cursorLimit = listing.ruleErrors.isEmpty ? nil : since ?? -1
     totalSize = wanted.reduce(0) { $0 + $1.count }
-    slices = BriefcaseBatch.slices(of: wanted.map { $0.map(\.id) }, size: size)
-    let batches = slices.flatMap(\.self)
-    // A smaller size keeps the responses small.
-    answers =
-      size >= RequestLimits.retrieve && slices.count > 1
-      ? groups.wideRetrieves(batches, in: session, context.width(.records))
-      : groups.retrieves(batches, in: session)
+    source =
+      PooledRetrieves(groups, wanted: wanted, size: size, session: session, context)
+      ?? OwnRetrieves(
+        groups, wanted: wanted.map { $0.map(\.id) }, size: size, session: session, context)
     for (group, entries) in zip(groups, wanted) {
       wantedCounts[group.soupName, default: 0] += entries.count
       for entry in entries { wantedStamps[entry.id] = entry.stamp }
@@ -55,22 +51,21 @@ final class BriefcasePages: SyncDownPages {
   func expected(in soupName: String) -> Int { wantedCounts[soupName] ?? 0 }
 
   func next() async throws(SyncError) -> SyncPage? {
-    guard next < slices.count else { return nil }
-    try context.checkStop()
-    let slice = slices[next]
-    next += 1
+    if received < totalSize { try context.checkStop() }
+    guard let answers = try await source.next() else { return nil }
     var parts: [SyncPage.Part] = []
-    for _ in slice {
-      for answer in try await answers.take() {
-        let batch = answer.batch
-        let (count, missing) = try batch.read(answer.bytes)
-        try batch.check(answered: count, of: groups)
-        note(missing, of: groups[batch.group].soupName)
-        parts.append(
-          SyncPage.Part(groups[batch.group].destination, bytes: answer.bytes, container: .array))
-      }
+    var records = 0
+    for answer in answers {
+      let batch = answer.batch
+      let (count, missing) = try batch.read(answer.bytes)
+      try batch.check(answered: count, of: groups)
+      note(missing, of: groups[batch.group].soupName)
+      parts.append(
+        SyncPage.Part(groups[batch.group].destination, bytes: answer.bytes, container: .array))
+      records += batch.ids.count
     }
-    return SyncPage(parts: parts, records: slice.reduce(0) { $0 + $1.ids.count })
+    received += records
+    return SyncPage(parts: parts, records: records)
   }
 
   /// Records the IDs that the org listed but did not return.

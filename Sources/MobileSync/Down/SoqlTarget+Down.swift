@@ -9,6 +9,11 @@ extension SoqlTarget: OneSoupTarget {
       try SoupReader(store: context.store, soup: context.soupName).count()
     }
     let (session, place) = (try await context.session(), destination(context.soupName))
+    if since == nil,
+      let pages = try await PooledQueryPages.make(query, session, into: place, context)
+    {
+      return pages
+    }
     if since == nil, let pages = rangedPages(query, session, context) { return pages }
     func byQuery(since: Int64?) -> SoqlPages {
       SoqlPages(

@@ -39,6 +39,8 @@ package final class SyncContext {
   package var wide = WideCalls()
   /// The name under which the sync is known there; nil if nothing is kept for other runs.
   package var wideSync: String?
+  /// The records that the users of a run fetch for each other; nil if this user fetches all.
+  package var pool: RecordPool?
   private let login: @Sendable () async throws(OrgError) -> Session
   private let save: (SyncState) throws(SyncError) -> Void
   private let shouldStop: () -> Bool

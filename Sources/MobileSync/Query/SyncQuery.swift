@@ -74,6 +74,18 @@ package struct SyncQuery: Sendable, Hashable {
     return query
   }
 
+  /// Returns the query with a further field after the others.
+  func selecting(_ field: String) -> SyncQuery {
+    var query = self
+    query.soql[.select] = soql[.select].map { "\($0), \(field)" } ?? field
+    return query
+  }
+
+  /// Returns the query with another field as the modification date.
+  func dated(by field: String) throws(SyncError) -> SyncQuery {
+    try SyncQuery(stored, idField: idField, modificationField: field)
+  }
+
   /// The order by modification date and ID, so that records with equal dates have a stable order.
   var order: String {
     modificationField == idField ? idField : "\(modificationField), \(idField)"

@@ -28,6 +28,8 @@ package struct PrimeSettings: Sendable, Hashable {
   package var onRuleErrors = RuleErrorPolicy.standard
   /// The action if a user's snapshot cannot be made.
   package var onUserFailure = UserFailure.skipUser
+  /// Which syncs fetch a record once for all users who read it alike.
+  package var share = RecordPool.Mode.auto
   /// The values of `:name` in queries.
   package var variables: [String: String] = [:]
 
@@ -36,7 +38,7 @@ package struct PrimeSettings: Sendable, Hashable {
 
   static let keys = [
     "fetchAs", "overlapSeconds", "bulkAbove", "ghosts", "onRuleErrors", "onUserFailure",
-    "variables",
+    "share", "variables",
   ]
 
   init() {}
@@ -52,6 +54,7 @@ package struct PrimeSettings: Sendable, Hashable {
     }
     onRuleErrors = object.word("onRuleErrors", "an action for rule errors", default: onRuleErrors)
     onUserFailure = object.word("onUserFailure", "an action for failures", default: onUserFailure)
+    share = object.word("share", "a way to share records", default: share)
     guard let node = object["variables"] else { return }
     guard let members = node.members else {
       object.reader.wrongType(node, "an object", "write {\"region\": \"EMEA\"}")
@@ -82,7 +85,7 @@ package struct PrimeSettings: Sendable, Hashable {
           ("maxDeletes", .string("\(ghostsMaxDeletes)")),
         ])
       ), ("onRuleErrors", .string(onRuleErrors.rawValue)),
-      ("onUserFailure", .string(onUserFailure.rawValue)),
+      ("onUserFailure", .string(onUserFailure.rawValue)), ("share", .string(share.rawValue)),
       (
         "variables",
         .object(

@@ -256,8 +256,11 @@ package struct PipelineRun {
       }
       try note(stage, isFinished: true)
       let spent = context.spent(in: stage, since: before)
+      let used = records(of: stage)
       let cost = StageCost(
-        stage, requests: spent.requests, records: records(of: stage), bytes: spent.bytes,
+        stage, requests: spent.requests,
+        records: used - (stage == .prime ? context.summary.sharedRecords : 0), used: used,
+        bytes: spent.bytes,
         milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000))
       context.summary.costs.append(cost)
       context.report(.stageFinished(cost))
@@ -269,7 +272,7 @@ package struct PipelineRun {
     }
   }
 
-  /// The number of records that a stage fetched, or of edits that it resolved.
+  /// The number of records that a stage brought into stores, or of edits that it resolved.
   private func records(of stage: Stage) -> Int {
     switch stage {
     case .ingest: context.summary.edits.new

@@ -22,11 +22,14 @@ package enum RunFinding: String, Sendable, CaseIterable {
   case notUndone
   /// A briefcase rule failed in the org, or records could not be read.
   case incompleteData
+  /// Users read a record differently who were expected to read it alike.
+  case unlikeRecords
 
   /// The exit status of a run with this finding, if there is none worse.
   package var exitStatus: ExitStatus {
     switch self {
-    case .skippedUser, .quarantined, .unsettledEdits, .guardTripped, .incompleteData, .notUndone:
+    case .skippedUser, .quarantined, .unsettledEdits, .guardTripped, .incompleteData, .notUndone,
+      .unlikeRecords:
       .needsAttention
     case .limitReached: .tryLater
     case .loginFailed: .authentication

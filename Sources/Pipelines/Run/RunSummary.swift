@@ -39,6 +39,8 @@ package struct RunSummary: Sendable {
   package var report: String?
   /// The snapshots primed.
   package var snapshots: [Snapshot] = []
+  /// The number of records that stores have from other users' requests.
+  package var sharedRecords = 0
   /// The bundles written.
   package var bundles: [String] = []
   /// The warnings.

@@ -23,6 +23,8 @@ struct PackStage {
       guard run.options.serves(username) else { continue }
       try Task.checkCancellation()
       if try isWithoutStores(record) { continue }
+      // The generation has records that its user may read differently.
+      if try run.ledger.snapshotsFromScratch.contains(id) { continue }
       guard isWhole(record, with: global) else {
         run.warn(
           "\(username): the newest generation lacks a store that was added to the pipeline; "

@@ -44,6 +44,10 @@ struct PrimeJob: Sendable {
   let maxDeletes: Percentage?
   /// What all snapshots of the run know about calls with several parts.
   let wide: WideCalls
+  /// The records that the users of the run fetch for each other; nil if this user fetches all.
+  var pool: RecordPool?
+  /// Whether nothing of earlier generations is used.
+  var isFromScratch = false
   /// The check of the syncs against the org; nil if the org could not be asked.
   let preflight: Preflight?
   let report: @Sendable (RunEvent) -> Void
@@ -224,12 +228,12 @@ struct PrimeJob: Sendable {
   /// Returns the newest generation, if the next one can be built from it.
   ///
   /// It cannot if its stores are gone because it came from a backup, if it was read as another user
-  /// (records that user could not see have no newer date now), or if `FIELDS()` stood for other
-  /// fields.
+  /// (records that user could not see have no newer date now), if it has records of a user who
+  /// turned out to read them differently, or if `FIELDS()` stood for other fields.
   func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
-    guard newest > 0 else { return nil }
+    guard newest > 0, !isFromScratch else { return nil }
     let record = try directory.record(of: newest)
     guard try PrunedGeneration(directory: directory.directory(of: newest)) == nil,
       (RunRow.number(ofID: record.run) ?? 0) > lastRunElsewhere
@@ -270,6 +274,7 @@ struct PrimeJob: Sendable {
     input.onRuleErrors = pipeline.prime.onRuleErrors
     input.variables = variables(session)
     input.wide = wide
+    input.pool = pool
     input.finish = stampWriter(number)
     return input
   }

@@ -98,7 +98,11 @@ struct PrimePlan {
     let share = Double(sum.known) / Double(max(1, history.snapshots))
     if let last = history.last?.cost {
       cost.requests = max(0, cost.requests + Int((Double(last.requests) * share).rounded()))
-      let more = Double(sum.records) - Double(last.records) * share
+      if run.pipeline.prime.share != .never, last.used > 0 {
+        // The same share of the records is expected to be fetched for others as in the last run.
+        cost.records = sum.records * last.records / last.used
+      }
+      let more = Double(cost.records) - Double(last.records) * share
       let bytes = Double(last.bytes) * share + more * (history.bytesOfRecord ?? 0)
       cost.bytes = Int(max(0, bytes))
     }

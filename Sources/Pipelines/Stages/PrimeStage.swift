@@ -14,15 +14,33 @@ struct PrimeStage {
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
     let wide = WideCalls(stored: try run.ledger.wideCalls)
+    let pool = try makePool(of: users)
     var jobs: [PrimeJob] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
       let global = SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)
       jobs.append(try job(for: global, wide))
     }
     if !run.pipeline.stores(of: .user).isEmpty {
-      jobs += try inTurn(users).map { try job(for: $0, wide) }
+      jobs += try inTurn(users).map { user in
+        var job = try self.job(for: user, wide)
+        job.pool = pool
+        return job
+      }
     }
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
+    try await prime(jobs, pool)
+    if let pool { try await finish(pool, jobs) }
+    if let known = wide.stored { try run.ledger.noteWideCalls(known) }
+    run.summary.snapshots.sort { $0.id < $1.id }
+    PreflightStage(run: run).tell()
+    // Every user was tried, so earlier findings about skipped users are outdated.
+    if run.options.users.isEmpty {
+      for kind in Self.primeFindings { try run.ledger.settleFindings(kind, by: run.row.id) }
+    }
+  }
+
+  /// Primes snapshots, several concurrently.
+  func prime(_ jobs: [PrimeJob], _ pool: RecordPool?) async throws {
     try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
       group in
       var waiting = jobs[...]
@@ -54,15 +72,9 @@ struct PrimeStage {
           try noteCutOff(snapshot, error)
         }
         try take(result, of: snapshot)
+        if let pool { try noteMisled(pool) }
         startMore()
       }
-    }
-    if let known = wide.stored { try run.ledger.noteWideCalls(known) }
-    run.summary.snapshots.sort { $0.id < $1.id }
-    PreflightStage(run: run).tell()
-    // Every user was tried, so earlier findings about skipped users are outdated.
-    if run.options.users.isEmpty {
-      for kind in Self.primeFindings { try run.ledger.settleFindings(kind, by: run.row.id) }
     }
   }
 
@@ -158,7 +170,9 @@ struct PrimeStage {
           (generation, $0)
         }
       },
-      maxDeletes: run.options.maxDeletes, wide: wide, preflight: run.preflight,
+      maxDeletes: run.options.maxDeletes, wide: wide,
+      isFromScratch: try run.ledger.snapshotsFromScratch.contains(user.id),
+      preflight: run.preflight,
       report: run.report)
   }
 
@@ -236,7 +250,12 @@ struct PrimeStage {
     case .failure(let error):
       if snapshot.user.id == SnapshotID.global { throw error }
       try people.skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
-    case .success(let output): try take(output)
+    case .success(let output):
+      try take(output)
+      if snapshot.isFromScratch, !output.isHeld {
+        try run.ledger.noteFromScratch(
+          try run.ledger.snapshotsFromScratch.subtracting([snapshot.user.id]))
+      }
     }
   }
 
@@ -256,6 +275,7 @@ struct PrimeStage {
     try noteFindings(output)
     // Unpublished changes are fetched again, and include no return.
     if !output.isHeld { try save(output) }
+    run.summary.snapshots.removeAll { $0.id == output.user.id }
     run.summary.snapshots.append(
       RunSummary.Snapshot(
         id: output.user.id, username: output.user.username, generation: output.generation,

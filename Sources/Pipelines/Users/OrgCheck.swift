@@ -25,6 +25,8 @@ package struct OrgCheck: Sendable {
   package var hasBriefcases = true
   /// What the syncs need and the org lacks, for the users checked.
   package var findings: [PreflightFindings.Finding] = []
+  /// What the users would fetch for each other; nil if it was not asked for.
+  package var sharing: SharingCheck?
   /// The failed logins, each with its reason.
   package var failures: [String] = []
 
@@ -33,9 +35,11 @@ package struct OrgCheck: Sendable {
 
   /// Logs in and checks the pipeline against the org without writing to it.
   ///
-  /// `root` is the directory that holds `<pipeline>/`; `pause` waits before retries.
+  /// `root` is the directory that holds `<pipeline>/`; `pause` waits before retries. For `sharing`,
+  /// every user logs in.
   package static func run(
-    _ pipeline: Pipeline, root: String, variables: [String: String], pause: RetryPause = .real
+    _ pipeline: Pipeline, root: String, variables: [String: String], sharing: Bool = false,
+    pause: RetryPause = .real
   ) async throws -> OrgCheck {
     let data = DataDirectory(root: root, name: pipeline.name)
     let access = try OrgAccess(pipeline, data, variables: variables, pause: pause)
@@ -64,10 +68,13 @@ package struct OrgCheck: Sendable {
     } catch {
       try check.note(error, of: "the integration user")
     }
-    for username in try await usernames(pipeline, access).prefix(sample) {
+    if sharing { check.sharing = SharingCheck(pipeline) }
+    let isShared = sharing && pipeline.prime.fetchAs == .user
+    for username in try await usernames(pipeline, access).prefix(isShared ? Int.max : sample) {
       do {
         let session = try await access.session(as: username)
         found.add(try await preflight.faults(session, as: .user), of: username, as: .user)
+        if isShared { try await check.sharing?.add(session) }
         var identity = Identity(username: username, briefcase: [:], ruleErrors: 0)
         if check.hasBriefcases { try await count(&identity, session) }
         check.identities.append(identity)
@@ -146,13 +153,14 @@ package struct OrgCheck: Sendable {
         lines.append("  \(CountText.of(identity.ruleErrors, "rule")) failed")
       }
     }
-    return lines + findings.map(\.description) + failures.map { "failed: \($0)" }
+    return lines + (sharing?.lines ?? []) + findings.map(\.description)
+      + failures.map { "failed: \($0)" }
   }
 
   /// The findings as one JSON document.
   package var json: JSONValue {
     func number(_ value: Int) -> JSONValue { .number(String(value)) }
-    return [
+    var object: JSONObject = [
       "organizationId": .string(organizationID), "apiVersion": .string(apiVersion),
       "requestsRemaining": requests.map { number($0.remaining) } ?? .null,
       "users": .array(
@@ -179,5 +187,7 @@ package struct OrgCheck: Sendable {
         }),
       "failures": .array(failures.map { .string($0) }),
     ]
+    if let sharing { object["sharing"] = sharing.json }
+    return .object(object)
   }
 }

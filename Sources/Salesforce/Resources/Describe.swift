@@ -24,6 +24,10 @@ package struct Describe: Sendable, Hashable {
     package let isUnique: Bool
     /// Whether it is a formula or a roll-up summary.
     package let isCalculated: Bool
+    /// The text of the formula; nil for a roll-up summary, and if the org hides it.
+    package let formula: String?
+    /// Whether the org encrypts the values.
+    package let isEncrypted: Bool
     /// Whether the org assigns sequential numbers.
     package let isAutoNumber: Bool
     /// Whether a query may filter by it.
@@ -56,6 +60,8 @@ package struct Describe: Sendable, Hashable {
   /// Whether the user may restore records from the recycle bin.
   package let isUndeletable: Bool
   package let isQueryable: Bool
+  /// Whether its records are settings, which may be those of a user.
+  package let isCustomSetting: Bool
   /// The fields that the user can see, in the org's order.
   package let fields: [Field]
   /// The fields that may refer to a record of this object, if the org has a relationship name for
@@ -84,6 +90,7 @@ package struct Describe: Sendable, Hashable {
     isDeletable = value["deletable"]?.bool ?? false
     isUndeletable = value["undeletable"]?.bool ?? true
     isQueryable = value["queryable"]?.bool ?? false
+    isCustomSetting = value["customSetting"]?.bool ?? false
     children = (value["childRelationships"]?.array ?? []).compactMap(Child.init)
     guard self.fields.count == fields.count else { return nil }
   }
@@ -115,6 +122,8 @@ extension Describe.Field {
     isIDLookup = claims("idLookup")
     isUnique = claims("unique")
     isCalculated = claims("calculated")
+    formula = value["calculatedFormula"]?.string
+    isEncrypted = claims("encrypted")
     isAutoNumber = claims("autoNumber")
     isFilterable = value["filterable"]?.bool ?? true
     compoundFieldName = value["compoundFieldName"]?.string

@@ -86,6 +86,8 @@ package struct PrimeInput: Sendable {
   package var changedDefinitions: Set<String> = []
   /// What is known about calls with several parts, by sync (`PrimeInput.key`).
   package var wide = WideCalls()
+  /// The records that the users of a run fetch for each other; nil if this user fetches all.
+  package var pool: RecordPool?
   /// Called with each new or changed store before it is closed.
   package var finish: @Sendable (Store, Platform) throws -> Void = { _, _ in }
 

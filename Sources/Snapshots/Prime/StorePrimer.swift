@@ -176,6 +176,7 @@ final class StorePrimer {
     context.variables = input.variables
     (context.wide, context.wideSync) = (input.wide, key(sync.syncName))
     context.ruleErrorPolicy = input.onRuleErrors
+    context.pool = input.pool
     return context
   }
 

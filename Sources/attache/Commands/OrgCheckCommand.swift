@@ -15,22 +15,27 @@ struct OrgCheckCommand: Command {
     that it is assigned to another connected app. Whatever the syncs need and the org lacks is listed at once, \
     with its line in the sync file: objects and fields that do not exist or that a user cannot read, set or \
     edit, fields that are not external IDs, filters on fields that cannot be queried, and date fields that are \
-    not dates. If the org replaces a refresh token, the new one is written to its file; nothing else is written.
+    not dates. With --sharing, all users log in, and their briefcases are listed: for each sync and object, the \
+    command prints how many users read the records alike, which records are fetched separately and why, and how \
+    many records a first prime fetches. If the org replaces a refresh token, the new one is written to its file; nothing else is written.
     """
   static let examples = [Note("attache org check field-service", "before the first run")]
   static var parameters: [Parameter<Self>] {
     [
-      .pipeline(\.pipeline)
+      .pipeline(\.pipeline),
+      .flag("sharing", "print which records users fetch for each other (prime.share)", \.sharing),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
+  var sharing = false
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
     let (read, root) = try call.pipeline(mayBeNew: true)
-    let check = try await OrgCheck.run(read, root: root, variables: context.variables)
+    let check = try await OrgCheck.run(
+      read, root: root, variables: context.variables, sharing: sharing)
     if options.json {
       context.print(check.json)
     } else if !options.quiet {

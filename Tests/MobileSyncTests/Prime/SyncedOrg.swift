@@ -113,6 +113,9 @@ final class Snapshot {
   var wide: WideCalls?
   var concurrency = 4
   var asksAhead = false
+  var pool: RecordPool?
+  /// The user's session, if it exists before the prime.
+  var session: Session?
   let thread = StoreThread(name: "store")
   let events = Events()
   init(
@@ -177,13 +180,19 @@ final class Snapshot {
     input.changedDefinitions = changedDefinitions
     input.changed = changed
     if let wide { input.wide = wide }
+    input.pool = pool
     input.finish = finish
-    var session = try await org.client(username, concurrency: concurrency).session()
+    var user: Session
+    if let session {
+      user = session
+    } else {
+      user = try await org.client(username, concurrency: concurrency).session()
+    }
     if asksAhead {
-      session = await session.asking(try input.queriesAhead(), describing: [], input.wide.ahead)
+      user = await user.asking(try input.queriesAhead(), describing: [], input.wide.ahead)
     }
     let outcome = try await SnapshotPrime.run(
-      input, session: session, thread: thread, report: events.add)
+      input, session: user, thread: thread, report: events.add)
     cursors = outcome.cursors
     stamps = outcome.stamps
     stampsRead = input.now

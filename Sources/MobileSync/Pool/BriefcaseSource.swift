@@ -1,0 +1,83 @@
+import Salesforce
+
+/// The source of the records that a briefcase lists.
+protocol BriefcaseSource: AnyObject {
+  /// Returns the responses of the next page; nil after the last.
+  func next() async throws(SyncError) -> [BriefcaseAnswer]?
+}
+
+/// Records that the user fetches.
+final class OwnRetrieves: BriefcaseSource {
+  private var slices: ArraySlice<[BriefcaseBatch]>
+  private let answers: any AnswerSource<[BriefcaseAnswer]>
+
+  init(
+    _ groups: [BriefcaseGroup], wanted: [[String]], size: Int, session: Session,
+    _ context: SyncContext
+  ) {
+    let slices = BriefcaseBatch.slices(of: wanted, size: size)
+    self.slices = slices[...]
+    let batches = slices.flatMap(\.self)
+    // A smaller size keeps the responses small.
+    answers =
+      size >= RequestLimits.retrieve && slices.count > 1
+      ? groups.wideRetrieves(
+        batches, in: session, context.width(.records))
+      : groups.retrieves(batches, in: session)
+  }
+
+  func next() async throws(SyncError) -> [BriefcaseAnswer]? {
+    guard let slice = slices.popFirst() else { return nil }
+    var page: [BriefcaseAnswer] = []
+    for _ in slice { page += try await answers.take() }
+    return page
+  }
+}
+
+/// Records of which the user fetches a part, and other users of the run the others.
+final class PooledRetrieves: BriefcaseSource {
+  private let records: PooledRecords
+  private let retrieves: (_ wanted: [[String]]) -> OwnRetrieves
+  private var own: OwnRetrieves?
+
+  /// Divides the wanted records of each group; nil if none of them are shared.
+  init?(
+    _ groups: [BriefcaseGroup], wanted: [[BriefcaseListing.Entry]], size: Int, session: Session,
+    _ context: SyncContext
+  ) {
+    guard let pool = context.pool else { return nil }
+    let shelves = groups.map { pool.shelf(session, $0.sobjectType, fields: $0.fields) }
+    guard shelves.contains(where: { $0 != nil }) else { return nil }
+    let asked = zip(groups, shelves).map { group, shelf in
+      shelf?.name.lacksStamp == true ? group.adding(ReadingClass.stamp) : group
+    }
+    records = PooledRecords(
+      pool, shelves, wanted: wanted, size: min(size, RequestLimits.retrieve),
+      for: session.identity.userID)
+    retrieves = { OwnRetrieves(asked, wanted: $0, size: size, session: session, context) }
+  }
+
+  func next() async throws(SyncError) -> [BriefcaseAnswer]? {
+    while true {
+      if let own {
+        if let page = try await own.next() {
+          return try page.map { (answer) throws(SyncError) in
+            BriefcaseAnswer(
+              batch: answer.batch,
+              bytes: try records.take(answer.bytes, of: answer.batch.group, in: .array))
+          }
+        }
+        self.own = nil
+        try await records.endRound()
+      }
+      if let part = try await records.nextOfOthers() {
+        return [
+          BriefcaseAnswer(
+            batch: BriefcaseBatch(group: part.group, ids: part.ids), bytes: part.bytes)
+        ]
+      }
+      guard let wanted = records.nextRound() else { return nil }
+      own = retrieves(wanted.map { $0.map(\.id) })
+    }
+  }
+}

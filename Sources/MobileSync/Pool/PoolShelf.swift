@@ -1,0 +1,184 @@
+import System
+
+/// The records of one class, found by ID.
+///
+/// A user claims the records that no one has fetched, and fetches them. Other users who need them
+/// wait until they are stored, or until the claim is released.
+final class PoolShelf: Sendable {
+  /// How a user gets the wanted records.
+  struct Shares {
+    /// The records to fetch, most of them claimed.
+    var own: [BriefcaseListing.Entry] = []
+    /// The records that other users fetch or have fetched.
+    var others: [BriefcaseListing.Entry] = []
+  }
+
+  /// A record on its way to the shelf.
+  struct Record {
+    let key: RecordIDSet.Key
+    let stamp: Int64
+    /// The position in the page that is stored.
+    let start: Int
+    let count: Int
+  }
+
+  /// Where a record is stored, or who fetches it: compact, because there is one for each record.
+  private struct Slot {
+    /// The offset in the file, or the number of the user who claimed the record.
+    var place: Int
+    var stamp: Int64
+    /// The length in bytes; -1 for a claim.
+    var count: Int32
+
+    func isClaimed(by reader: Int) -> Bool { count < 0 && place == reader }
+    func isClaimed(besides reader: Int) -> Bool { count < 0 && place != reader }
+  }
+
+  private struct State {
+    var slots: [RecordIDSet.Key: Slot] = [:]
+    var waiting: [CheckedContinuation<Bool, Never>] = []
+    var isDissolved = false
+    /// The users whose stores have records of other users' requests.
+    var readers: Set<String> = []
+  }
+
+  let name: ReadingClass
+  private let file: PoolFile
+  private let state = Locked(State())
+
+  /// The number of records on a shelf: each needs about 60 bytes of memory.
+  static let mostRecords = 1_000_000
+
+  init(_ name: ReadingClass, _ file: PoolFile) {
+    self.name = name
+    self.file = file
+  }
+
+  /// Whether the users of the class turned out to read differently.
+  var isDissolved: Bool { state.withLock { $0.isDissolved } }
+
+  /// The users whose stores have records of other users' requests.
+  var readers: Set<String> { state.withLock { $0.readers } }
+
+  /// Lets every user fetch the records from now on; returns false if that was done before.
+  func dissolve() -> Bool {
+    let isNews = state.withLock { state in
+      defer { state.isDissolved = true }
+      return !state.isDissolved
+    }
+    wakeAll()
+    return isNews
+  }
+
+  /// Divides the records that a user listed, and claims those that no one has fetched.
+  ///
+  /// A record in another state than the listed one is fetched by the user.
+  func claim(_ wanted: [BriefcaseListing.Entry], by reader: Int) -> Shares {
+    let isFull = file.isFull
+    return state.withLock { state in
+      if state.isDissolved { return Shares(own: wanted) }
+      var shares = Shares()
+      for entry in wanted {
+        guard let key = RecordIDSet.key(entry.id.utf8) else {
+          shares.own.append(entry)
+          continue
+        }
+        if let slot = state.slots[key] {
+          let isFetched = slot.count < 0 || slot.stamp == entry.stamp
+          if isFetched { shares.others.append(entry) } else { shares.own.append(entry) }
+          continue
+        }
+        shares.own.append(entry)
+        if !isFull, state.slots.count < Self.mostRecords {
+          state.slots[key] = Slot(place: reader, stamp: entry.stamp, count: -1)
+        }
+      }
+      return shares
+    }
+  }
+
+  /// Stores the records of a page that a user fetched.
+  func put(_ records: [Record], of page: [UInt8], by reader: Int) {
+    guard !records.isEmpty, !isDissolved, let offset = file.append(page) else { return }
+    state.withLock { state in
+      for record in records {
+        if let slot = state.slots[record.key] {
+          guard slot.isClaimed(by: reader) || slot.count >= 0 && slot.stamp < record.stamp
+          else { continue }
+        } else if state.slots.count >= Self.mostRecords {
+          continue
+        }
+        state.slots[record.key] = Slot(
+          place: offset + record.start, stamp: record.stamp, count: Int32(record.count))
+      }
+    }
+    wakeAll()
+  }
+
+  /// Releases a user's claims on records.
+  func release(_ entries: [BriefcaseListing.Entry], by reader: Int) {
+    guard !entries.isEmpty else { return }
+    state.withLock { state in
+      for entry in entries {
+        guard let key = RecordIDSet.key(entry.id.utf8),
+          state.slots[key]?.isClaimed(by: reader) == true
+        else { continue }
+        state.slots[key] = nil
+      }
+    }
+    wakeAll()
+  }
+
+  /// Waits until no other user is about to fetch one of these records; returns early if the task is
+  /// cancelled.
+  func settled(_ entries: [BriefcaseListing.Entry], for reader: Int) async {
+    let keys = entries.compactMap { RecordIDSet.key($0.id.utf8) }
+    await withTaskCancellationHandler {
+      var isWaiting = true
+      while isWaiting {
+        isWaiting = await withCheckedContinuation { continuation in
+          let mustWait = state.withLock { state in
+            let mustWait =
+              !Task.isCancelled && !state.isDissolved
+              && keys.contains { state.slots[$0]?.isClaimed(besides: reader) == true }
+            if mustWait { state.waiting.append(continuation) }
+            return mustWait
+          }
+          if !mustWait { continuation.resume(returning: false) }
+        }
+      }
+    } onCancel: {
+      wakeAll()
+    }
+  }
+
+  /// Appends the bytes of a record to `bytes` if it is stored in the listed state.
+  func append(_ entry: BriefcaseListing.Entry, to bytes: inout [UInt8]) -> Bool {
+    let slot = RecordIDSet.key(entry.id.utf8).flatMap { key in
+      state.withLock { $0.isDissolved ? nil : $0.slots[key] }
+    }
+    guard let slot, slot.count >= 0, slot.stamp == entry.stamp else { return false }
+    let before = bytes.count
+    if file.read(Int(slot.count), at: slot.place, into: &bytes) { return true }
+    bytes.removeSubrange(before...)
+    return false
+  }
+
+  /// Records that a user's store gets records of other users' requests; returns false if they may
+  /// no longer be used.
+  func admit(_ userID: String) -> Bool {
+    state.withLock { state in
+      guard !state.isDissolved else { return false }
+      state.readers.insert(userID)
+      return true
+    }
+  }
+
+  private func wakeAll() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: true) }
+  }
+}

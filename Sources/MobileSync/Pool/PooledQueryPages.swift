@@ -1,0 +1,99 @@
+import Salesforce
+
+/// All records of a query, of which the user fetches a part, and other users of the run the others.
+///
+/// The user's own list of IDs says which records the query selects.
+final class PooledQueryPages: SyncDownPages {
+  let totalSize: Int
+  let isSorted = false
+  let isWhole = true
+  private let records: PooledRecords
+  private let destination: SyncDestination
+  private let context: SyncContext
+  private let answers: (_ wanted: IDList) -> any AnswerSource<QueryAnswer>
+  private var own: (any AnswerSource<QueryAnswer>)?
+
+  private init(
+    _ records: PooledRecords, _ totalSize: Int, into destination: SyncDestination,
+    _ context: SyncContext, answers: @escaping (IDList) -> any AnswerSource<QueryAnswer>
+  ) {
+    self.totalSize = totalSize
+    self.records = records
+    self.destination = destination
+    self.context = context
+    self.answers = answers
+  }
+
+  /// Lists the records of a query; nil if they are not shared.
+  static func make(
+    _ query: SyncQuery, _ session: Session, into destination: SyncDestination,
+    _ context: SyncContext
+  ) async throws(SyncError) -> PooledQueryPages? {
+    guard let pool = context.pool, pool.mode == .always,
+      let object = session.knownObject(query.objectName),
+      case .shared(let name) = query.sharing(object)
+    else { return nil }
+    let wanted = try await list(query, session, context)
+    guard wanted.count <= context.settings.bulkAbove else { return nil }
+    let stamped = name.lacksStamp ? query.selecting(ReadingClass.stamp) : query
+    let records = PooledRecords(
+      pool, [pool.shelf(name)], wanted: [wanted], size: RequestLimits.queryPage.upperBound,
+      for: session.identity.userID)
+    return PooledQueryPages(records, wanted.count, into: destination, context) { ids in
+      session.answers(
+        about: ids, slice: RequestLimits.idsPerQuery, context.width(.records)
+      ) { stamped.fetch(among: $0) }
+    }
+  }
+
+  /// The IDs that the query selects now, with the stamps of the records.
+  private static func list(
+    _ query: SyncQuery, _ session: Session, _ context: SyncContext
+  ) async throws(SyncError) -> [BriefcaseListing.Entry] {
+    let dated = try query.dated(by: ReadingClass.stamp)
+    guard
+      let found = try await SoqlIDs(session: session, query: dated, context: context).all()
+    else { return [] }
+    let ids = found.ids.subtracting(RecordIDSet())
+    let all = ids.slice(0, of: max(1, ids.count))
+    if let name = context.rangesName(of: query) {
+      // A few of the IDs are enough to cut the list.
+      let step = all.count / (IDRanges.mostCuts * IDRanges.intervalsPerRange) + 1
+      let sample = stride(from: 0, to: all.count, by: step).map { all[$0] }
+      if let ranges = IDRanges(sample: sample, records: all.count) {
+        context.wide.learn(ranges, of: name)
+      }
+    }
+    return all.map { id in
+      var text = id
+      return BriefcaseListing.Entry(
+        id: id, stamp: text.withUTF8 { found.dates[UnsafeRawBufferPointer($0)] } ?? -1)
+    }
+  }
+
+  func next() async throws(SyncError) -> SyncPage? {
+    while true {
+      if let own {
+        if own.hasMore {
+          try context.checkStop()
+          let answer = try await own.take()
+          try answer.read()
+          var parts: [SyncPage.Part] = []
+          for page in answer.pages {
+            let bytes = try records.take(page, of: 0, in: QueryAnswer.container)
+            parts.append(SyncPage.Part(destination, bytes: bytes, container: .array))
+          }
+          return SyncPage(parts: parts)
+        }
+        self.own = nil
+        try await records.endRound()
+      }
+      if let part = try await records.nextOfOthers() {
+        let page = SyncPage.Part(destination, bytes: part.bytes, container: .array)
+        return SyncPage(parts: [page])
+      }
+      guard let wanted = records.nextRound() else { return nil }
+      own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
+    }
+  }
+}

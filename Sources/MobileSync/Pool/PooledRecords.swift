@@ -1,0 +1,211 @@
+import JSON
+import Salesforce
+import System
+
+/// The records of one user's listing, divided into those that the user fetches and those that other
+/// users fetch.
+///
+/// 1. `nextRound` claims records; the caller fetches them, and passes each response to `take`.
+/// 2. `endRound` compares a sample with the records of other users.
+/// 3. `nextOfOthers` returns the records of other users. Those that did not arrive are fetched in
+///    another round.
+final class PooledRecords {
+  typealias Entry = BriefcaseListing.Entry
+
+  /// Records of other users, as an array.
+  struct Part {
+    let group: Int
+    let ids: [String]
+    let bytes: [UInt8]
+  }
+
+  private let pool: RecordPool
+  private let shelves: [PoolShelf?]
+  private let size: Int
+  /// The user whose store gets the records.
+  private let userID: String
+  private let reader: Int
+  /// The records still to be divided, by group.
+  private var pending: [[Entry]]
+  /// The records of the current round that are fetched, and those that other users fetch.
+  private var own: [[Entry]] = []
+  private var others: [[Entry]]
+  private var isFirstRound = true
+  /// The records to compare.
+  private var sample: [[Entry]]
+  /// The user's own records of the sample, with their stamps.
+  private var sampled: [RecordIDSet.Key: (stamp: Int64, bytes: [UInt8])] = [:]
+  private var sampledKeys: Set<RecordIDSet.Key> = []
+  /// The groups of which the user fetches all records.
+  private var separate: Set<Int> = []
+
+  /// Divides the wanted records of each group; a group without a shelf is fetched by the user.
+  init(
+    _ pool: RecordPool, _ shelves: [PoolShelf?], wanted: [[Entry]], size: Int, for userID: String
+  ) {
+    self.pool = pool
+    self.shelves = shelves
+    self.size = max(1, size)
+    self.userID = userID
+    reader = pool.newReader()
+    pending = wanted
+    others = shelves.map { _ in [] }
+    sample = shelves.map { _ in [] }
+  }
+
+  deinit { release() }
+
+  /// The records of each group to fetch now; nil if all have arrived.
+  func nextRound() -> [[Entry]]? {
+    guard pending.contains(where: { !$0.isEmpty }) else { return nil }
+    var own = pending
+    for (group, shelf) in shelves.enumerated() {
+      guard let shelf, !pending[group].isEmpty, !separate.contains(group) else { continue }
+      let shares = shelf.claim(pending[group], by: reader)
+      var (mine, theirs) = (shares.own, shares.others)
+      if isFirstRound, !theirs.isEmpty {
+        sample[group] = Array(theirs.shuffled().prefix(RecordPool.sampleSize))
+        let picked = Set(sample[group].map(\.id))
+        mine += sample[group]
+        theirs.removeAll { picked.contains($0.id) }
+        sampledKeys.formUnion(picked.compactMap { RecordIDSet.key($0.utf8) })
+      }
+      own[group] = mine
+      others[group] = theirs
+    }
+    isFirstRound = false
+    self.own = own
+    pending = shelves.map { _ in [] }
+    return own
+  }
+
+  /// Takes a response to the user's own request, and returns its records as an array, without the
+  /// stamp if it was added to the request.
+  func take(
+    _ page: [UInt8], of group: Int, in container: RecordScanner.Container
+  ) throws(SyncError) -> [UInt8] {
+    guard let shelf = shelves[group] else { return page }
+    var bytes = [UInt8(ascii: "[")]
+    bytes.reserveCapacity(page.count)
+    var records: [PoolShelf.Record] = []
+    var count = 0
+    try SyncError.reading("a page of records") {
+      let scanner = RecordScanner(paths: ["Id", ReadingClass.stamp])
+      let found = try page.withUnsafeBytes { raw in
+        try scanner.scan(raw, in: container) { _, range, fields in
+          if count > 0 { bytes.append(UInt8(ascii: ",")) }
+          count += 1
+          let start = bytes.count
+          if shelf.name.lacksStamp, fields[1].kind != .missing {
+            let cut = JSONSplice.member(of: fields[1], in: raw)
+            bytes.append(contentsOf: raw[range.lowerBound..<cut.lowerBound])
+            bytes.append(contentsOf: raw[cut.upperBound..<range.upperBound])
+          } else {
+            bytes.append(contentsOf: raw[range])
+          }
+          guard fields[0].kind == .string, fields[1].kind == .string,
+            let key = RecordIDSet.key(UnsafeRawBufferPointer(rebasing: raw[fields[0].range])),
+            let stamp = Dates.milliseconds(
+              iso8601: UnsafeRawBufferPointer(rebasing: raw[fields[1].range]))
+          else { return }
+          records.append(
+            PoolShelf.Record(key: key, stamp: stamp, start: start, count: bytes.count - start))
+          if sampledKeys.contains(key) { sampled[key] = (stamp, Array(bytes[start...])) }
+        }
+      }
+      for _ in 0..<found.nulls {
+        if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+        bytes += Array("null".utf8)
+      }
+    }
+    bytes.append(UInt8(ascii: "]"))
+    shelf.put(records, of: bytes, by: reader)
+    pool.note(fetched: count, used: count)
+    return bytes
+  }
+
+  /// Ends a round after the last response, and compares the sample.
+  func endRound() async throws(SyncError) {
+    release()
+    for (group, entries) in sample.enumerated() where !entries.isEmpty {
+      guard let shelf = shelves[group] else { continue }
+      await shelf.settled(entries, for: reader)
+      if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
+      for entry in entries where !compare(entry, with: shelf) {
+        separate.insert(group)
+        pending[group] += others[group]
+        others[group] = []
+      }
+      sample[group] = []
+    }
+    sampled = [:]
+    sampledKeys = []
+  }
+
+  /// The next records of other users; nil if those that remain must be fetched in another round.
+  func nextOfOthers() async throws(SyncError) -> Part? {
+    for (group, shelf) in shelves.enumerated() {
+      while let shelf, !others[group].isEmpty {
+        let slice = Array(others[group].prefix(size))
+        await shelf.settled(slice, for: reader)
+        if Task.isCancelled { throw SyncError(.cancelled, "the sync was cancelled") }
+        others[group].removeFirst(slice.count)
+        if let part = part(slice, of: group, shelf) { return part }
+      }
+    }
+    return nil
+  }
+
+  /// The records of a slice that are stored; the others are fetched in another round.
+  private func part(_ slice: [Entry], of group: Int, _ shelf: PoolShelf) -> Part? {
+    guard shelf.admit(userID) else {
+      pending[group] += slice
+      return nil
+    }
+    var ids: [String] = []
+    var bytes = [UInt8(ascii: "[")]
+    for entry in slice {
+      let before = bytes.count
+      if before > 1 { bytes.append(UInt8(ascii: ",")) }
+      if shelf.append(entry, to: &bytes) {
+        ids.append(entry.id)
+      } else {
+        bytes.removeSubrange(before...)
+        pending[group].append(entry)
+      }
+    }
+    guard !ids.isEmpty else { return nil }
+    bytes.append(UInt8(ascii: "]"))
+    pool.note(used: ids.count)
+    return Part(group: group, ids: ids, bytes: bytes)
+  }
+
+  /// Whether the user may get records of others, as far as a record of the sample shows.
+  ///
+  /// If the user's own record differs from the stored one, the class is dissolved. A record that has
+  /// changed in between shows nothing. If the org lists a record for the user and does not return
+  /// it, there may be more such records.
+  private func compare(_ entry: Entry, with shelf: PoolShelf) -> Bool {
+    var stored: [UInt8] = []
+    guard let key = RecordIDSet.key(entry.id.utf8), shelf.append(entry, to: &stored) else {
+      return true
+    }
+    guard let own = sampled[key] else { return false }
+    guard own.stamp == entry.stamp, own.bytes != stored else { return true }
+    pool.dissolve(shelf, Self.difference(own.bytes, stored))
+    return false
+  }
+
+  /// The first member by which two records differ.
+  private static func difference(_ one: [UInt8], _ other: [UInt8]) -> String? {
+    let one = (try? JSONValue(parsing: one))?.object ?? [:]
+    let other = (try? JSONValue(parsing: other))?.object ?? [:]
+    return (one.names + other.names).first { one[$0] != other[$0] }
+  }
+
+  /// Releases the claims that no response fulfilled.
+  private func release() {
+    for (group, entries) in own.enumerated() { shelves[group]?.release(entries, by: reader) }
+    own = []
+  }
+}

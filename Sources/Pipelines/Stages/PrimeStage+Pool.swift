@@ -1,0 +1,49 @@
+import MobileSync
+import Snapshots
+import System
+
+// Records that users fetch for each other.
+extension PrimeStage {
+  /// Returns the pool of the run; nil if no records are shared.
+  func makePool(of users: [SnapshotUser]) throws -> RecordPool? {
+    let prime = run.pipeline.prime
+    guard prime.share != .never, prime.fetchAs == .user, users.count > 1, !run.options.isDryRun
+    else { return nil }
+    return try RecordPool(prime.share, in: run.data.path)
+  }
+
+  /// Records the users whose stores have records of a user who turned out to read them differently.
+  ///
+  /// It is recorded at once, so that an interrupted run does not leave them as they are.
+  func noteMisled(_ pool: RecordPool) throws {
+    let misled = pool.misledReaders
+    guard !misled.isEmpty else { return }
+    let known = try run.ledger.snapshotsFromScratch
+    guard !misled.isSubset(of: known) else { return }
+    try run.ledger.noteFromScratch(known.union(misled))
+  }
+
+  /// Reports what was shared, and primes the users again whose stores have records of a user who
+  /// turned out to read them differently.
+  func finish(_ pool: RecordPool, _ jobs: [PrimeJob]) async throws {
+    let counts = pool.counts
+    run.summary.sharedRecords = counts.used - counts.fetched
+    if pool.isFull {
+      run.warn("the disk took no more records to share, so users fetched the others separately")
+    }
+    for unlike in pool.unlike {
+      run.summary.findings.insert(.unlikeRecords)
+      let what = unlike.field.map { "\(unlike.object).\($0)" } ?? "records of \(unlike.object)"
+      run.warn(
+        "users who have the same description of \(unlike.object) read \(what) differently; "
+          + "the records of \(unlike.object) were fetched for each user")
+    }
+    let misled = pool.misledReaders
+    let again = jobs.filter { misled.contains($0.user.id) }.map { job in
+      var job = job
+      (job.pool, job.isFromScratch) = (nil, true)
+      return job
+    }
+    if !again.isEmpty { try await prime(again, nil) }
+  }
+}

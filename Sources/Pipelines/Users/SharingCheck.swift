@@ -1,0 +1,146 @@
+import JSON
+import MobileSync
+import Salesforce
+import System
+
+/// Which records the users of a pipeline would fetch for each other.
+package struct SharingCheck: Sendable {
+  /// An object of a sync.
+  package struct Entry: Sendable {
+    package var sync: String
+    package var object: String
+    /// The number of users in each class.
+    package var classes: [Int]
+    /// The number of users who fetch their records separately, by the reasons.
+    package var separate: [String: Int]
+    /// The numbers of records of a first prime; nil for a sync that does not list them.
+    package var counts: RecordPool.Counts?
+  }
+
+  /// What is known while users are added.
+  private struct Tally {
+    var classes: [ReadingClass: Int] = [:]
+    var separate: [String: Int] = [:]
+    var seen: [ReadingClass: RecordIDSet] = [:]
+    var counts: RecordPool.Counts?
+  }
+
+  package private(set) var entries: [Entry] = []
+  /// The number of requests that list the records of all users.
+  package private(set) var listRequests = 0
+
+  private let pipeline: Pipeline
+  private var tallies: [(sync: String, object: String, tally: Tally)] = []
+
+  init(_ pipeline: Pipeline) { self.pipeline = pipeline }
+
+  /// Adds a user, whose session knows the objects of the syncs, and lists the user's briefcases.
+  mutating func add(_ session: Session) async throws(OrgError) {
+    let syncs = pipeline.stores(of: .user).flatMap(\.primed)
+    var variables = pipeline.prime.variables
+    variables["userId"] = session.identity.userID
+    variables["username"] = session.identity.username
+    variables = variables.mapValues(SOQLLiteral.text)
+    let hasBriefcases = syncs.contains { $0.target.of(BriefcaseTarget.self) != nil }
+    let listed = hasBriefcases ? try await list(session) : [:]
+    for sync in syncs {
+      let ids = sync.target.of(BriefcaseTarget.self) == nil ? nil : listed
+      for found in sync.sharing(session, pipeline.prime.share, variables: variables) {
+        add(
+          sync.syncName, found.object, found.shareability,
+          ids?[found.object.lowercased(), default: []])
+      }
+    }
+    entries = tallies.map { sync, object, tally in
+      Entry(
+        sync: sync, object: object, classes: tally.classes.values.sorted(by: >),
+        separate: tally.separate, counts: tally.counts)
+    }
+  }
+
+  private mutating func list(_ session: Session) async throws(OrgError) -> [String: [String]] {
+    var ids: [String: [String]] = [:]
+    var token: String?
+    repeat {
+      let page = try await session.primingRecords(relayToken: token)
+      listRequests += 1
+      for (object, records) in page.records {
+        ids[object.lowercased(), default: []] += records.map(\.id)
+      }
+      token = page.relayToken
+    } while token != nil
+    return ids
+  }
+
+  private mutating func add(
+    _ sync: String, _ object: String, _ shareability: Shareability, _ ids: [String]?
+  ) {
+    let known = tallies.firstIndex { $0.sync == sync && $0.object == object }
+    if known == nil { tallies.append((sync, object, Tally())) }
+    let place = known ?? tallies.count - 1
+    var tally = tallies[place].tally
+    var fetched = ids?.count ?? 0
+    switch shareability {
+    case .shared(let name):
+      tally.classes[name, default: 0] += 1
+      var seen = tally.seen[name] ?? RecordIDSet()
+      let news = (ids ?? []).count { seen.insert($0) }
+      tally.seen[name] = seen
+      fetched = news + min(RecordPool.sampleSize, fetched - news)
+    case .separate(let reasons): tally.separate[reasons.joined(separator: "; "), default: 0] += 1
+    }
+    if let ids {
+      tally.counts = RecordPool.Counts(
+        fetched: (tally.counts?.fetched ?? 0) + fetched, used: (tally.counts?.used ?? 0) + ids.count
+      )
+    }
+    tallies[place].tally = tally
+  }
+
+  /// The lines of text.
+  package var lines: [String] {
+    var lines = ["sharing (prime.share is \(pipeline.prime.share.rawValue)):"]
+    if pipeline.prime.fetchAs == .integration {
+      return [lines[0] + " none, because all records are fetched as the integration user"]
+    }
+    for entry in entries {
+      let name = "  \(entry.sync), \(entry.object): "
+      for users in entry.classes {
+        lines.append(name + CountText.of(users, "user") + (users > 1 ? " read it alike" : " alone"))
+      }
+      for (reasons, users) in entry.separate.sorted(by: { $0.key < $1.key }) {
+        lines.append(name + "\(CountText.of(users, "user")) separately: \(reasons)")
+      }
+      if let counts = entry.counts {
+        lines.append(
+          name + "a first prime fetches \(counts.fetched) of \(CountText.of(counts.used, "record"))"
+        )
+      }
+    }
+    if listRequests > 0 {
+      lines.append("  \(CountText.of(listRequests, "request")) list the briefcases of all users")
+    }
+    return lines
+  }
+
+  /// The JSON form.
+  package var json: JSONValue {
+    [
+      "share": .string(pipeline.prime.share.rawValue), "listRequests": JSONValue(listRequests),
+      "syncs": .array(
+        entries.map { entry in
+          [
+            "sync": .string(entry.sync), "object": .string(entry.object),
+            "classes": .array(entry.classes.map { JSONValue($0) }),
+            "separate": .array(
+              entry.separate.sorted { $0.key < $1.key }.map {
+                ["reason": .string($0.key), "users": JSONValue($0.value)]
+              }),
+            "records": entry.counts.map {
+              ["fetched": JSONValue($0.fetched), "used": JSONValue($0.used)]
+            } ?? .null,
+          ]
+        }),
+    ]
+  }
+}

@@ -1,0 +1,75 @@
+import JSON
+import LocalOrg
+import MobileSync
+import Salesforce
+import SmartStore
+import System
+import TestSupport
+import Testing
+
+/// An org in which users share accounts, and a pool for their primes.
+struct PoolScene {
+  enum Kind: CaseIterable { case briefcase, soql }
+
+  let org: SyncedOrg
+  let users: [String]
+  let directory = TemporaryDirectory("pool")
+
+  init(users count: Int) throws {
+    org = try SyncedOrg()
+    users = (0..<count).map { "u\($0)@example.com" }
+    for user in users { try org.org.addUser(user, lastName: user, profile: "Field Technician") }
+    try org.org.addBriefcase(
+      "all", rules: [BriefcaseRule("Account", limit: 5000)], users: users)
+  }
+
+  /// Accounts that all users may read, and one of each user's own.
+  func makeAccounts(shared count: Int) throws -> [String] {
+    let ids = try org.org.transaction {
+      try (0..<count).map {
+        try org.make("Account", ["Name": .string("Account \($0)"), "Phone": .string("\($0)")])
+      }
+    }
+    for id in ids { for user in users { try org.org.share(id, with: user) } }
+    for user in users {
+      try org.make("Account", ["Name": .string("of \(user)")], as: org.org.user(named: user))
+    }
+    return ids
+  }
+
+  func setUp(_ text: String) throws { try org.org.setUp(OrgSetup(parsing: Array(text.utf8))) }
+
+  func pool() throws -> RecordPool { try RecordPool(.always, in: directory.path) }
+
+  /// A snapshot of a user whose session has the user's description of the object.
+  func snapshot(
+    _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], pool: RecordPool? = nil
+  ) async throws -> Snapshot {
+    let info = BriefcaseObjectInfo(
+      soupName: "accounts", sobjectType: "Account", fieldlist: fields)
+    let query = "SELECT Id, \(fields.joined(separator: ", ")) FROM Account"
+    let sync: SyncDefinition =
+      switch kind {
+      case .briefcase: .briefcase("down", [info])
+      case .soql: .soql("down", query, into: "accounts")
+      }
+    let snapshot = Snapshot(
+      org, as: users[user], soups: [.sample("accounts", "Name")], syncs: [sync])
+    let session = try await org.session(users[user]).keepingObjects
+    try await session.learn(["Account"])
+    snapshot.session = session
+    snapshot.pool = pool
+    return snapshot
+  }
+
+  /// The rows of each user who fetches all records.
+  func rows(_ kind: Kind, _ fields: [String] = ["Name", "Phone"]) async throws -> [[[String]]] {
+    var rows: [[[String]]] = []
+    for user in users.indices {
+      let snapshot = try await snapshot(user, kind, fields)
+      try await snapshot.prime()
+      rows.append(try snapshot.rows())
+    }
+    return rows
+  }
+}

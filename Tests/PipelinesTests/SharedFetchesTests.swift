@@ -1,0 +1,123 @@
+import JSON
+import Ledger
+import LocalOrg
+import MobileSync
+import Pipelines
+import SmartStore
+import System
+import Testing
+
+/// Runs in which a record is fetched once for all users who read it alike.
+@Suite struct SharedFetchesTests {
+  private static let users = ["ada", "ben", "cleo"]
+
+  /// A world in which the three users share accounts, and are primed one after the other.
+  private static func world(share: String = "auto") throws -> World {
+    let world = try World {
+      $0.replacing(
+        #""platforms":"#,
+        with: #""prime": {"share": "\#(share)"}, "limits": {"jobs": 1}, "platforms":"#)
+    }
+    for number in 0..<60 {
+      let outcome = world.org.create(
+        "Account", ["Name": .string("shared \(number)"), "Phone": .string("\(number)")],
+        as: try world.user("admin"))
+      for user in users { try world.org.share(outcome.id ?? "", with: "\(user)@example.com") }
+    }
+    return world
+  }
+
+  /// The rows of a user's stores, without what depends on the order of arrival.
+  private func rows(_ world: World, _ name: String) throws -> [String] {
+    try Platform.allCases.flatMap { platform in
+      let device = try world.device(name, platform, as: "\(name)-\(platform.rawValue)")
+      return try VisibilityTests.soups.keys.sorted().flatMap { soup in
+        try device.elements(soup).map { element in
+          var object = element.object ?? [:]
+          for name in ["_soupEntryId", "_soupLastModifiedDate"] { object[name] = nil }
+          return soup + " " + JSONValue.object(object).text
+        }.sorted()
+      }
+    }
+  }
+
+  @Test func `a run fetches shared records once, and makes the same stores`() async throws {
+    let (shared, direct) = (try Self.world(), try Self.world(share: "never"))
+    let summaries = [try await shared.run(), try await direct.run()]
+    for name in Self.users {
+      let rows = try rows(shared, name)
+      #expect(try rows == self.rows(direct, name))
+      #expect(rows.count > 2 * 60)
+    }
+    let costs = try summaries.map { try #require($0.costs.first { $0.stage == .prime }) }
+    #expect(costs[1].used == costs[1].records && costs[0].used == costs[1].used)
+    // Two users get all but their samples from the first.
+    #expect(costs[0].used - costs[0].records >= 2 * (60 - RecordPool.sampleSize))
+    #expect(costs[0].json["used"]?.int == Int64(costs[0].used))
+    #expect(costs[0].words.contains("records used \(costs[0].used) times"))
+    #expect(costs[0].requests <= costs[1].requests)
+    #expect(summaries[0].findings == summaries[1].findings)
+    // The next run finds no change, and leaves no file.
+    #expect(try await shared.run().snapshots.allSatisfy { !$0.changed })
+    let left = try Files.list(shared.data.path).filter { $0.hasPrefix(DurableFile.temporaryPrefix) }
+    #expect(left.isEmpty)
+  }
+
+  private static func formula(_ text: String) -> String {
+    #"{"objects": {"Account": {"fields": {"Tag__c": {"type": "string", "formula": "\#(text)"}}}}}"#
+  }
+
+  @Test func `if users read a record differently, all of them are primed separately`()
+    async throws
+  {
+    let world = try Self.world()
+    func setUp(_ formula: String) throws {
+      try world.org.setUp(OrgSetup(parsing: Array(Self.formula(formula).utf8)))
+    }
+    try setUp("UPPER(Name)")
+    try world.rewrite(
+      #""fieldlist": ["Name", "Phone", "Website", "Industry""#,
+      #""fieldlist": ["Name", "Phone", "Website", "Tag__c""#, in: "demo/usersyncs.json")
+    // The last user's rights are read before the formula changes, the records after it.
+    let users = try Self.users.map { try world.user($0) }
+    let last = try #require(users.max { $0.id < $1.id }).username
+    world.server.faults.add(
+      .init(kind: .priming, user: last),
+      .mutate { org in
+        let text = Self.formula("$User.FirstName & Name")
+        try org.setUp(OrgSetup(parsing: Array(text.utf8)))
+      })
+    let summary = try await world.runAsWritten()
+    #expect(summary.findings == [.unlikeRecords])
+    #expect(summary.exitStatus == .needsAttention)
+    #expect(summary.warnings.contains { $0.contains("read Account.Tag__c differently") })
+    #expect(summary.snapshots.count == 4)
+    for name in Self.users {
+      let tags = try world.device(name).elements("accounts").map { $0["Tag__c"]?.string ?? "" }
+      // The first user got no record of another, and has the values of before.
+      let isOwn = tags.allSatisfy { $0.lowercased().hasPrefix(name) && $0 != $0.uppercased() }
+      let isOld = tags.allSatisfy { $0 == $0.uppercased() }
+      #expect(isOwn || isOld && name == "ada", "\(name): \(tags)")
+    }
+    let again = try await world.runAsWritten()
+    #expect(again.exitStatus == .done && again.findings.isEmpty)
+  }
+
+  @Test func `org check says what is shared and what is not`() async throws {
+    let world = try Self.world()
+    let check = try await OrgCheck.run(
+      world.pipeline, root: world.root, variables: world.variables, sharing: true)
+    let sharing = try #require(check.sharing)
+    let accounts = try #require(sharing.entries.first { $0.object == "Account" })
+    #expect(accounts.classes == [3] && accounts.separate.isEmpty)
+    let counts = try #require(accounts.counts)
+    #expect(counts.used - counts.fetched >= 2 * (60 - RecordPool.sampleSize))
+    #expect(
+      check.lines.contains("  syncDownBriefcase, Account: 3 users read it alike"))
+    #expect(check.json["sharing"]?["share"] == "auto")
+    #expect(check.json["sharing"]?["listRequests"]?.int == 3)
+    let plain = try await OrgCheck.run(
+      world.pipeline, root: world.root, variables: world.variables)
+    #expect(plain.sharing == nil)
+  }
+}
