@@ -8,8 +8,7 @@ extension SyncDownEngine {
   /// Returns which of the sync's records match. If the org cannot be asked for them, that is unknown,
   /// and a warning is added.
   func renewUnseen() async throws(SyncError) -> [RemoteIDs] {
-    if sink.isInitialLoad { return [] }
-    let unseen = try unseenRecords()
+    let unseen = sink.isInitialLoad ? [:] : try unseenRecords()
     let missing = try missingEditedRecords()
     if unseen.isEmpty, missing.isEmpty { return [] }
     if let lists = try await request(unseen, missing) {
@@ -61,7 +60,7 @@ extension SyncDownEngine {
     guard let store = sink.stores.first else { return [:] }
     var missing: [String: IDList] = [:]
     for place in places where place.idPath == "Id" {
-      let edited = request.changed[place.soupName, default: []]
+      let edited = [request.changed, request.edited].compactMap { $0[place.soupName] }.joined()
       let ids = RecordIDSet(edited.filter { IDQuery.isAsked($0, of: place.idPath) })
       if ids.count == 0 { continue }
       let here = try SoupReader(store: store, soup: place.soupName).allIDs(idPath: place.idPath)

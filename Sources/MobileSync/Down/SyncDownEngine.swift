@@ -40,6 +40,9 @@ package final class SyncDownEngine {
     /// Those that no longer match are removed regardless of the guard, because a query for changes
     /// does not report them. Those that match stay, even if a cut result lacks them.
     package var changed: [String: Set<String>] = [:]
+    /// The records of the user's unresolved edits, by soup; they are fetched even if a cut result
+    /// lacks them.
+    package var edited: [String: Set<String>] = [:]
     /// Whether the last run held the cursor back because it could not read something.
     package var wasHeld = false
 

@@ -112,6 +112,35 @@ import MobileSync
     #expect(try await !snapshot.prime().changed)
   }
 
+  @Test func `a first prime fetches the edited records that the limit leaves out`() async throws {
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, Name FROM Account WHERE Name != 'X' ORDER BY Name DESC LIMIT 2",
+          into: Self.soup)
+      ])
+    let unselected = try org.make("Account", ["Name": "X"])
+    snapshot.changed = [Self.soup: [ids[0]]]
+    snapshot.edited = [Self.soup: [ids[1], ids[4], unselected, "local_1"], "others": [ids[2]]]
+    try await snapshot.prime()
+    let stored = try snapshot.columns("Id", of: Self.soup)
+    #expect(stored == [ids[0], ids[1], ids[3], ids[4]])
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `a first prime reports the edited records that a cut search lacks`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3, name: "Acme")
+    let query = "FIND {Acme} RETURNING Account(Id, Name ORDER BY Name LIMIT 2)"
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")], syncs: [Self.down(.sosl(SoslTarget(query: query)))])
+    snapshot.edited = [Self.soup: [ids[2]]]
+    let warnings = try await snapshot.prime().warnings
+    #expect(warnings.contains { $0.contains("1 record that the user edited and that it lacks") })
+  }
+
   @Test(arguments: ["LIMIT 100", "LIMIT 3"])
   func `a record that its user's edit excludes is removed with the next prime`(
     _ limit: String
