@@ -14,6 +14,9 @@ struct Cascades {
   var masters: [Int64: [Int64]] = [:]
   /// By deletion: the edits with which its own device moved records away from its record.
   var leaving: [Int64: Set<Int64>] = [:]
+  /// By deletion: the edits with which its own device moved records away from its record, in fields
+  /// that no sync up sends.
+  var unsentMoves: [Int64: Set<Int64>] = [:]
   /// References that are not sent: another user has moved the record, and the device has deleted
   /// the record that it was below.
   var kept: [Int64: Set<String>] = [:]
@@ -85,14 +88,21 @@ extension Reconciler {
       let lineages = try state.lineages(
         of: Set(deletions.map(\.edit.id) + found.map(\.writer.edit)))
       for (writer, above) in found {
-        guard let edit = writer.openEdit, try isConcerned(edit, writer, histories) else { continue }
+        guard let edit = writer.openEdit, try state.settledByUndo(edit, rules) == nil else {
+          continue
+        }
+        let isConcerned = try isConcerned(edit, writer, histories)
         // The nearest record first.
         for id in above.onDevice + Set(above.inOrg).subtracting(above.onDevice).sorted() {
           for deletion in targets[id] ?? [] {
             let isOwn =
               try state.device(ofEdit: deletion.edit.id) == state.device(ofEdit: edit.id)
               || lineages.areOfOneDevice(deletion.edit.id, edit.id)
-            if isOwn {
+            if isOwn, above.isLeft(id) {
+              cascades.unsentMoves[deletion.edit.id, default: []].insert(edit.id)
+            } else if !isConcerned {
+              continue
+            } else if isOwn {
               try relateOwn(deletion, id, to: edit, writer, above, &cascades)
             } else if deletion.isDue {
               try oppose(deletion.edit, edit, writer, &cascades)
@@ -114,8 +124,7 @@ extension Reconciler {
   private func isConcerned(
     _ edit: OpenEdit, _ writer: CascadeWriter, _ histories: RecordHistories
   ) throws -> Bool {
-    guard rules.contains(where: { $0.soup == edit.soup }),
-      try state.settledByUndo(edit, rules) == nil
+    guard rules.contains(where: { $0.soup == edit.soup }), writer.claim.verdict != .notInFieldList
     else { return false }
     guard edit.syncOperation == .update, writer.claim.writtenDate == nil else { return true }
     let comparison = try histories.history(of: edit).editedFields(of: edit, rules)

@@ -46,8 +46,7 @@ extension Book {
     }
     try store.close()
     if world.setup.cuts, soup.name == "accounts" {
-      // A cut result says nothing about the records that it leaves out: they stay in the store with
-      // their values.
+      // A cut result may leave out any record: those of the store stay while the user sees them.
       let place =
         (path.contains("/clean/") ? ["clean"] : [])
         + path.split(separator: "/").suffix(2).map(String.init)
@@ -56,7 +55,6 @@ extension Book {
       // A record that only a device had is removed when its edit is resolved.
       kept[key] = Set(held.keys).union(carried.intersection(before))
       seen = seen.filter { here.contains($0.key) || before.contains($0.key) }
-      held = held.filter { seen[$0.key] != nil }
     }
     for id in carried { seen[id] = nil }
     guard held != seen else { return }

@@ -61,6 +61,66 @@ import Testing
     #expect(try ids() == before.subtracting(lost))
   }
 
+  /// A sync of three of ada's accounts at most.
+  private static let cut = Result {
+    let query =
+      "SELECT Id, Name, Phone FROM Account WHERE Name LIKE 'cut%' ORDER BY Name DESC LIMIT 3"
+    return try SmallPipeline(
+      name: "cut", soups: ["accounts"],
+      syncs: [
+        SmallPipeline.down("down", "accounts", #"{"type":"soql","query":"\#(query)"}"#),
+        #"{"syncName":"up","syncType":"syncUp","soupName":"accounts","target":{},"#
+          + #""options":{"fieldlist":["Name","Phone"],"mergeMode":"LEAVE_IF_CHANGED"}}"#,
+      ],
+      more:
+        #""reconcile":{"unansweredWaitSeconds":0,"returnOpenEdits":true},"platforms":["ios"]"#
+    ).write()
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `a record that its user edited stays if a limit leaves it out`(
+    _ isRedelivered: Bool, _ changesDefinition: Bool
+  ) async throws {
+    let world = try World(file: Self.cut.get().file("cut.json")) {
+      $0.replacing(
+        #""returnOpenEdits":true"#, with: #""returnOpenEdits":\#(isRedelivered)"#)
+    }
+    let ada = try world.user("ada")
+    func make(_ name: String) throws -> String {
+      try #require(world.org.create("Account", ["Name": .string(name)], as: ada).id)
+    }
+    let ids = try (0..<3).map { try make("cut \($0)") }
+    _ = try await world.runAllAsWritten()
+    let device = try world.device("ada")
+    let long = String(repeating: "1", count: 50)
+    for (id, phone) in zip(ids, ["device", long, "sent"]) {
+      try device.edit("accounts", id: id, ["Phone": .string(phone)], now: world.org.now())
+    }
+    try world.change(ids[0], ["Phone": "office"])
+    for number in 3..<6 { _ = try make("cut \(number)") }
+    try world.handBack(device, as: "ada.sqlite")
+    var query = "Id, Name, Phone"
+    for field in ["Industry", "Website", "Fax"] {
+      if changesDefinition {
+        try world.rewrite(query, query + ", " + field, in: "usersyncs.json")
+        query += ", " + field
+      }
+      let summary = try await world.runAllAsWritten()
+      #expect(summary.open == [.conflict: 1, .failed: 1])
+      let rows = try world.device("ada", as: field).elements("accounts").compactMap(\.object)
+      let phones = isRedelivered ? ["device", .string(long)] : ["office", JSONValue.null]
+      for (number, phone) in zip(0..., phones) {
+        let row = try #require(rows.first { $0["Id"]?.string == ids[number] })
+        #expect(row["Name"] == .string("cut \(number)") && row["Phone"] == phone)
+        #expect(row["__local__"]?.bool == isRedelivered)
+      }
+      // The bundle that includes a return has its edits.
+      if field == "Industry" {
+        #expect(rows.contains { $0["Id"]?.string == ids[2] && $0["Phone"] == "sent" })
+      }
+    }
+  }
+
   /// Unpublished changes are in no bundle, so the edit's return is not included.
   @Test func `a bundle without a return's edits does not include the return`() async throws {
     let world = try World(file: OwnEffectsTests.pipeline.get().file("orders.json"))

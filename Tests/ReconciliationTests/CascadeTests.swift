@@ -6,7 +6,7 @@ import Testing
 struct CascadeTests {
   /// The other device's change below the deleted record.
   enum Work: String, CaseIterable {
-    case changesDetail, makesDetail, movesDetailThere, changesDetailThatOthersMoved
+    case changesDetail, makesDetail, movesDetailThere, movesDetailAway, changesDetailThatOthersMoved
     case changesDetailOfDetail, makesDetailOfDetail, changesDetailByExternalID
   }
 
@@ -52,6 +52,9 @@ struct CascadeTests {
     case .movesDetailThere:
       let other = try day.make("Contact", ["LastName": "Mover"])
       return try day.edited(contact: other, ["AccountId": .string(account)])
+    case .movesDetailAway:
+      let other = try day.make("Account", ["Name": "Other"])
+      return try day.edited(contact: contact, ["AccountId": .string(other)])
     case .changesDetailThatOthersMoved:
       let other = try day.make("Contact", ["LastName": "Moved"])
       let edit = try day.edited(contact: other, ["Department": "1"])
@@ -83,9 +86,14 @@ struct CascadeTests {
     try day.count("SELECT Id FROM \(object) WHERE Id = '\(id)'") == 1
   }
 
-  @Test(arguments: Case.all)
-  func `a deletion and a write below it conflict before anything is sent`(_ one: Case) async throws
-  {
+  @Test(arguments: Case.all, [true, false])
+  func `a deletion and a write below it conflict before anything is sent`(
+    _ one: Case, _ isOfFamily: Bool
+  ) async throws {
+    if isOfFamily {
+      let fields = ["LastName", "Email", "AccountId", "Department"]
+      day.rules[0...1] = try FieldDay.family(.masterDetail, ["Name"], fields)[...]
+    }
     // The deletion is Ada's, because she owns the account.
     let edits = [(try deletion(), true), (try edit(one.work), false)]
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {

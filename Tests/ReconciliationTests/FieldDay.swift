@@ -91,6 +91,28 @@ final class FieldDay {
     return rule
   }
 
+  /// The sync up `up` of accounts with their contacts.
+  static func family(
+    _ relationship: RelationshipType, _ parentFields: [String], _ childFields: [String],
+    externalID: String? = nil, mode: MergeMode = .leaveIfChanged, children soup: String = "contacts"
+  ) throws -> [ReconciledSync] {
+    var parent = FamilyMember(sobjectType: "Account", soupName: "accounts")
+    var children = FamilyMember(sobjectType: "Contact", soupName: soup)
+    (children.sobjectTypePlural, children.parentIdFieldName) = ("Contacts", "AccountId")
+    (parent.externalIdFieldName, children.externalIdFieldName) = (externalID, externalID)
+    var target = SyncUpTarget(
+      kind: .parentChildren, createFieldlist: parentFields, updateFieldlist: parentFields)
+    target.family = ParentChildrenFamily(
+      parent: parent, children: children, relationshipType: relationship)
+    target.childrenCreateFieldlist = childFields
+    target.childrenUpdateFieldlist = childFields
+    return try ReconciledSync.all(
+      of: SyncDefinition(
+        syncName: "up", syncType: .syncUp, soupName: "accounts", target: .syncUp(target),
+        options: SyncOptions(fieldlist: parentFields, mergeMode: mode)), in: store
+    ) { _ in [] }
+  }
+
   @discardableResult func make(_ object: String, _ fields: JSONObject) throws -> String {
     let outcome = org.create(object, fields, as: admin)
     if let error = outcome.errors.first { throw error }

@@ -13,23 +13,9 @@ struct LateFamilyTests {
   private init(hasKeys: Bool) throws {
     day = try FieldDay()
     (day.options.unansweredWaitSeconds, day.options.conditionalUpdates) = (900, false)
-    var parent = FamilyMember(sobjectType: "Account", soupName: "accounts")
-    parent.externalIdFieldName = hasKeys ? "External_Id__c" : nil
-    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
-    children.externalIdFieldName = hasKeys ? "External_Id__c" : nil
-    (children.sobjectTypePlural, children.parentIdFieldName) = ("Contacts", "AccountId")
-    let fields = ["Name", "External_Id__c"]
-    var target = SyncUpTarget(
-      kind: .parentChildren, createFieldlist: fields, updateFieldlist: fields)
-    target.family = ParentChildrenFamily(
-      parent: parent, children: children, relationshipType: .lookup)
-    target.childrenCreateFieldlist = ["LastName", "External_Id__c"]
-    target.childrenUpdateFieldlist = target.childrenCreateFieldlist
-    day.rules = try ReconciledSync.all(
-      of: SyncDefinition(
-        syncName: "up", syncType: .syncUp, soupName: "accounts", target: .syncUp(target),
-        options: SyncOptions(fieldlist: fields, mergeMode: .overwrite)), in: FieldDay.store
-    ) { _ in [] }
+    day.rules = try FieldDay.family(
+      .lookup, ["Name", "External_Id__c"], ["LastName", "External_Id__c"],
+      externalID: hasKeys ? "External_Id__c" : nil, mode: .overwrite)
     var account: JSONObject = ["Name": "Mill"]
     var contact: JSONObject = ["LastName": "Lovelace", "AccountId": "local_1"]
     if hasKeys { (account["External_Id__c"], contact["External_Id__c"]) = ("A-1", "C-1") }

@@ -15,6 +15,28 @@ struct OwnCascadeTests {
   /// How a record came below the deleted one after the device was issued it.
   enum Move: String, CaseIterable { case byDevice, byOthers }
 
+  /// How the deletion of an account and the move of its contact are sent.
+  enum SyncUps: String, CaseIterable {
+    /// By a sync up each.
+    case separate
+    /// By one sync up of accounts with their contacts.
+    case family
+    /// By such a sync up, and by one of contacts after it.
+    case familyThenContacts
+
+    func rules() throws -> [ReconciledSync] {
+      let contacts = ["LastName", "Email", "AccountId", "Department"]
+      let soup = self == .family ? "contacts" : "people"
+      let family = try FieldDay.family(.masterDetail, ["Name"], contacts, children: soup)
+      let separate = FieldDay.rule("contacts", contacts)
+      switch self {
+      case .separate: return [FieldDay.rule("accounts", ["Name"]), separate]
+      case .family: return family
+      case .familyThenContacts: return family + [separate]
+      }
+    }
+  }
+
   private let day: FieldDay
   private let account: String
   private let other: String
@@ -153,16 +175,53 @@ struct OwnCascadeTests {
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
 
-  @Test func `a record that the device moved away is kept`() async throws {
-    let moved = try day.edited(contact: contact, ["AccountId": .string(other)])
-    try day.handBack([try deletion(), moved])
+  @Test(arguments: SyncUps.allCases, [true, false])
+  func `a record that the device moved away is kept`(
+    _ syncUps: SyncUps, _ isDeletionFirst: Bool
+  ) async throws {
+    day.rules = try syncUps.rules()
+    let edits = [
+      try deletion(), try day.edited(contact: contact, ["AccountId": .string(other)]),
+    ]
+    try day.handBack(isDeletionFirst ? edits : edits.reversed())
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
     #expect(try contacts("LastName = 'Child' AND AccountId = '\(other)'") == 1)
+    #expect(try accounts() == 0)
   }
 
-  @Test func `a deletion waits for a record that the device moved away and that is not sent`()
-    async throws
-  {
+  @Test(arguments: SyncUps.allCases)
+  func `a record that the device moved to a new one is kept`(_ syncUps: SyncUps) async throws {
+    day.rules = try syncUps.rules()
+    try day.handBack([
+      try deletion(), try day.edited(contact: contact, ["AccountId": "local_1"]),
+      day.account("local_1", ["Name": "New"]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "created 1, deleted 1, updated 1")
+    #expect(try contacts("LastName = 'Child' AND Account.Name = 'New'") == 1)
+  }
+
+  @Test(arguments: SyncUps.allCases)
+  func `a record below a deleted detail that the device moved away is kept`(
+    _ syncUps: SyncUps
+  ) async throws {
+    day.rules = try syncUps.rules() + [FieldDay.rule("tasks", ["Subject", "WhoId"])]
+    let fields: JSONObject = ["LastName": "Own", "AccountId": .string(account)]
+    let own = try #require(day.org.create("Contact", fields, as: day.ada).id)
+    let task = try day.make("Task", ["Subject": "Call", "WhoId": .string(own)])
+    let target = try day.make("Contact", ["LastName": "Other", "AccountId": .string(other)])
+    try day.handBack([
+      try deletion(), try day.edited(contact: own, [:], deleted: true),
+      try day.edited("tasks", "Task", task, ["WhoId": .string(target)]),
+    ])
+    #expect(day.verdicts(try await day.run()) == "deleted 2, updated 1")
+    #expect(try day.count("SELECT Id FROM Task WHERE WhoId = '\(target)'") == 1)
+  }
+
+  @Test(arguments: SyncUps.allCases)
+  func `a deletion waits for a record that the device moved away and that is not sent`(
+    _ syncUps: SyncUps
+  ) async throws {
+    day.rules = try syncUps.rules()
     let moved = try day.edited(contact: contact, ["AccountId": .string(other)])
     try day.change("Contact", contact, ["Department": "1"])
     try day.handBack([try deletion(), moved], issued: 0)
@@ -174,7 +233,11 @@ struct OwnCascadeTests {
     #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
   }
 
-  @Test func `a deletion waits for a record whose move away the org refuses`() async throws {
+  @Test(arguments: SyncUps.allCases)
+  func `a deletion waits for a record whose move away the org refuses`(
+    _ syncUps: SyncUps
+  ) async throws {
+    day.rules = try syncUps.rules()
     let moved = try day.edited(
       contact: contact, ["AccountId": .string(other), "Email": "no address"])
     try day.handBack([try deletion(), moved])
@@ -183,6 +246,51 @@ struct OwnCascadeTests {
     #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
     try day.decide(2, .discard)
     #expect(day.verdicts(try await day.run()) == "deleted 1, discarded 1")
+  }
+
+  /// Sync ups that do not send a contact's account, and the verdicts of an edit without and with
+  /// another field.
+  ///
+  /// That of a family sends it only if its list names the field.
+  private static let withoutAccounts:
+    [(rules: @Sendable () throws -> [ReconciledSync], verdicts: [String])] = [
+      (
+        { try FieldDay.family(.masterDetail, ["Name"], ["LastName", "Department"]) },
+        ["not in field list", "updated"]
+      ),
+      (
+        {
+          [
+            FieldDay.rule("accounts", ["Name"]),
+            FieldDay.rule("contacts", ["LastName", "Department"]),
+          ]
+        }, ["not in field list", "updated"]
+      ),
+      ({ [FieldDay.rule("accounts", ["Name"])] }, ["not configured", "not configured"]),
+    ]
+
+  @Test(arguments: withoutAccounts.indices, [false, true])
+  func `a deletion waits for a record whose move away no sync up sends`(
+    _ number: Int, _ isEdited: Bool
+  ) async throws {
+    let (rules, verdicts) = Self.withoutAccounts[number]
+    day.rules = try rules()
+    var changes: JSONObject = ["AccountId": .string(other)]
+    if isEdited { changes["Department"] = "1" }
+    let moved = try day.edited(contact: contact, changes)
+    try day.handBack([try deletion(), moved], issued: 0)
+    let first = day.verdicts(try await day.run())
+    #expect(first == "blocked 1, " + (isEdited ? verdicts[1] : verdicts[0]) + " 1")
+    let words = try day.details().compactMap(\.message)
+    #expect(
+      words == [
+        "a record that the device has moved away from it is still below it, because no sync up sends the reference"
+      ])
+    #expect(try await day.run().verdicts[.blocked] == 1)
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
+    try day.change("Contact", contact, ["AccountId": .string(other)])
+    #expect(try await day.run().verdicts[.deleted] == 1)
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(other)'") == 1)
   }
 
   @Test func `a record that another user moved away is not moved back`() async throws {

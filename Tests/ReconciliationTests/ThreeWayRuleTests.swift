@@ -274,7 +274,7 @@ struct ThreeWayRuleTests {
         [
           Node(editID: 1, creates: .of(creation: 11), needs: [.of(creation: 12)]),
           Node(editID: 2, creates: .of(creation: 12)),
-          Node(editID: 3, deletes: "P"), Node(editID: 4, deletes: "C", refersTo: ["P"]),
+          Node(editID: 3, deletes: ["P"]), Node(editID: 4, deletes: ["C"], refersTo: ["P"]),
           Node(editID: 5, creates: .inPlace(of: "R"), needs: [.of(creation: 16)]),
           Node(editID: 6, creates: .of(creation: 16), needs: [.inPlace(of: "R")]),
           Node(editID: 7, needs: [.of(creation: 11)]), Node(editID: 8), Node(editID: 9, floor: 2),
@@ -283,7 +283,7 @@ struct ThreeWayRuleTests {
       // Restored records go first, after their referents, and together in a cycle.
       (
         [
-          Node(editID: 1), Node(editID: 2, deletes: "D"),
+          Node(editID: 1), Node(editID: 2, deletes: ["D"]),
           Node(editID: 3, restores: "C", refersTo: ["P", "C", "X"]), Node(editID: 4, restores: "P"),
           Node(editID: 5, restores: "G", refersTo: ["C"]), Node(editID: 6, restores: "Q"),
         ], [[4, 6], [3], [5], [1], [2]], []
@@ -297,20 +297,27 @@ struct ThreeWayRuleTests {
       // Deletions that refer to each other go together, and none waits for itself.
       (
         [
-          Node(editID: 1, deletes: "A", refersTo: ["B"]),
-          Node(editID: 2, deletes: "B", refersTo: ["A"]),
+          Node(editID: 1, deletes: ["A"], refersTo: ["B"]),
+          Node(editID: 2, deletes: ["B"], refersTo: ["A"]),
         ], [[1, 2]], []
       ),
       (
         [
-          Node(editID: 1, deletes: "A", refersTo: ["A"]),
-          Node(editID: 2, deletes: "B", refersTo: ["A"]),
+          Node(editID: 1, deletes: ["A"], refersTo: ["A"]),
+          Node(editID: 2, deletes: ["B"], refersTo: ["A"]),
         ], [[2], [1]], []
       ),
       // Its other referents wait for it.
       (
-        [Node(editID: 1, deletes: "A", refersTo: ["A", "X"]), Node(editID: 2, deletes: "X")],
+        [Node(editID: 1, deletes: ["A"], refersTo: ["A", "X"]), Node(editID: 2, deletes: ["X"])],
         [[1], [2]], []
+      ),
+      // A tree is deleted after what refers to one of its records.
+      (
+        [
+          Node(editID: 1, deletes: ["P", "C"], refersTo: ["P"]),
+          Node(editID: 2, deletes: ["D"], refersTo: ["C"]), Node(editID: 3),
+        ], [[3], [2], [1]], []
       ),
     ]
     for (nodes, levels, cyclic) in orders {

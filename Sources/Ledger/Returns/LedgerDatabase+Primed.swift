@@ -74,7 +74,24 @@ extension LedgerDatabase {
         SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
         WHERE x.edit_id = e.id AND (n.number > \(run) OR n.number = \(current)) AND n.now_ms >= \(time))
       """)
-    return rows.reduce(into: [:]) { records, row in
+    return Self.bySoup(rows)
+  }
+
+  /// The records of a snapshot's unresolved edits, by soup.
+  package func recordsOfOpenEdits(snapshotID: String) throws -> [String: Set<String>] {
+    Self.bySoup(
+      try connection.all(
+        """
+        SELECT e.soup, e.record_id, c.record_id, c.device_record_id, c.chosen_id
+        FROM returned r JOIN edit e ON e.return_id = r.id
+          LEFT JOIN creation c ON c.id = e.creation_id
+        WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit)
+        """))
+  }
+
+  /// The IDs that follow the soup in each row.
+  private static func bySoup(_ rows: [[SQLiteValue]]) -> [String: Set<String>] {
+    rows.reduce(into: [:]) { records, row in
       records[row[0].text ?? "", default: []].formUnion(row.dropFirst().compactMap(\.text))
     }
   }

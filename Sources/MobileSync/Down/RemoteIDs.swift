@@ -47,6 +47,18 @@ package struct RemoteIDs: Sendable {
     return list
   }
 
+  /// Whether a record that the list lacks may have been deleted, or stopped matching.
+  var mayLackDeletions: Bool { ids == nil || asked != nil && (suspects?.count ?? 0) > 0 }
+
+  /// Returns the list without the records that other lists report as deleted.
+  func excluding(_ deletions: [RemoteIDs]) -> RemoteIDs {
+    var list = self
+    for deleted in deletions where deleted.soupName == soupName {
+      if let ids = deleted.asked { list.asked?.subtract(ids) }
+    }
+    return list
+  }
+
   /// The IDs to which ghosts are limited; nil if any ID may be one.
   var suspects: RecordIDSet? {
     guard let ids else { return RecordIDSet() }

@@ -8,11 +8,6 @@ package struct SoqlIDs {
   /// What is known about the sync's calls, if the list may be divided by ranges.
   var context: SyncContext?
 
-  /// The warning if the IDs cannot be determined.
-  package static let boundedWarning =
-    "the query has a LIMIT or OFFSET that cuts its result, so missing records "
-    + "cannot be distinguished from deleted ones; none was removed"
-
   /// Returns the IDs of all matching records with their dates; nil if LIMIT or OFFSET cuts the
   /// list.
   func all() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {

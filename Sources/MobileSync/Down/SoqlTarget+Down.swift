@@ -99,7 +99,6 @@ extension SoqlTarget: OneSoupTarget {
     var list = SoqlIDs(session: try await context.session(), query: query)
     if isDivisible(query) { list.context = context }
     let found = try await list.all()
-    if found == nil { context.warn(SoqlIDs.boundedWarning) }
     return [
       RemoteIDs(
         soupName: context.soupName, idPath: query.idField, ids: found?.ids,
@@ -111,7 +110,7 @@ extension SoqlTarget: OneSoupTarget {
     among ids: [String: IDList], _ context: SyncContext
   ) async throws(SyncError) -> [RemoteIDs] {
     let query = try syncQuery(variables: context.variables)
-    guard !query.isBounded, let asked = ids[context.soupName] else { return [] }
+    guard let asked = ids[context.soupName] else { return [] }
     return [
       try await destination(context.soupName).remoteIDs(among: asked, context) {
         query.fetch(among: $0, .ids)

@@ -20,19 +20,10 @@ extension SoslTarget: WholeTarget {
 
   /// The records that the search finds now; unknown if it reached its limit.
   package func remoteIDs(_ context: SyncContext) async throws(SyncError) -> [RemoteIDs] {
-    let remote = remoteIDs(try await find(context), context)
-    if remote.ids == nil {
-      context.warn(Self.cutWarning)
-    }
-    return [remote]
+    [remoteIDs(try await find(context), context)]
   }
 
   // MARK: Search
-
-  /// The warning if it is unknown which records the org still has.
-  static let cutWarning =
-    "the search reached its limit, so missing records cannot be "
-    + "distinguished from deleted ones; none was removed"
 
   /// Returns the search with its variables replaced; text in braces is left unchanged.
   package func search(variables: [String: String]) throws(SyncError) -> String {

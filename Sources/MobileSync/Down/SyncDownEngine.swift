@@ -40,6 +40,9 @@ package final class SyncDownEngine {
     /// Those that no longer match are removed regardless of the guard, because a query for changes
     /// does not report them. Those that match stay, even if a cut result lacks them.
     package var changed: [String: Set<String>] = [:]
+    /// The records of the user's unresolved edits, by soup; they are fetched even if a cut result
+    /// lacks them.
+    package var edited: [String: Set<String>] = [:]
     /// Whether the last run held the cursor back because it could not read something.
     package var wasHeld = false
 
@@ -113,7 +116,7 @@ package final class SyncDownEngine {
     context.seenUntil = since == nil ? nil : cursor.highWaterMark
     try await load(consume first, of: pages)
     if since != nil { try await refetch() }
-    if pages.isCut { try await renewUnseen() }
+    let unseen = pages.isCut ? try await renewUnseen() : nil
     try moveCursor(after: pages)
     try listLeft(since: since)
     var outcome = Outcome()
@@ -122,7 +125,7 @@ package final class SyncDownEngine {
     if sink.isInitialLoad {
       outcome.isClean = pages.remoteIDs?.allSatisfy { $0.ids != nil } ?? true
     } else {
-      try await clean(after: pages, since: since, &outcome)
+      try await clean(after: pages, unseen, since: since, &outcome)
     }
     return outcome
   }
@@ -138,7 +141,7 @@ package final class SyncDownEngine {
       hasRecords = try cleaner.hasCandidates(in: place)
     }
     guard hasRecords else { return outcome }
-    let remote = try await target.remoteIDs(context)
+    let remote = try await listed()
     try context.checkStop()
     outcome.ghosts = try await ghosts(of: remote)
     if let refused = outcome.ghosts.first(where: { !$0.isAllowed }) {
@@ -274,8 +277,10 @@ package final class SyncDownEngine {
     GhostCleaner(sink: sink, guardLimits: request.guardLimits, syncID: context.syncID)
   }
 
+  /// Removes ghosts; `unseen` has the sync's records that a cut result lacks and that match.
   private func clean(
-    after pages: any SyncDownPages, since: Int64?, _ outcome: inout Outcome
+    after pages: any SyncDownPages, _ unseen: [RemoteIDs]?, since: Int64?,
+    _ outcome: inout Outcome
   ) async throws(SyncError) {
     let isWhole = since == nil || pages.isWhole
     let listsAll = isWhole || request.ghosts == .listed
@@ -287,10 +292,12 @@ package final class SyncDownEngine {
         context.warn("which of its records the org still has is unknown; none was removed")
       }
     } else if listsAll {
-      remote = try await target.remoteIDs(context)
-      // A cut list does not show what is missing, but deletions can be requested.
-      if let since, remote.contains(where: { $0.ids == nil }) {
-        remote += try await target.deletions(since: since, context)
+      if let unseen { remote = unseen } else { remote = try await listed() }
+      // A list of the sync's own records does not show which were deleted, and an unknown one shows
+      // nothing.
+      if let since, remote.contains(where: \.mayLackDeletions) {
+        let deletions = try await target.deletions(since: since, context)
+        remote = remote.map { $0.excluding(deletions) } + deletions
       }
       outcome.ghosts = try await removeChanged(remote)
       // After a full fetch, missing records were created in the meantime.

@@ -36,6 +36,8 @@ struct PrimeJob: Sendable {
   let listIDs: Set<String>
   /// The records that the user's own edits have changed since the last prime, by soup.
   let changed: [String: Set<String>]
+  /// The records of the user's unresolved edits, by soup.
+  let edited: [String: Set<String>]
   /// The generation that was last compared with the org, and when, by the org's clock; nil if not
   /// recorded.
   let lastRead: (generation: Int, time: Int64)?
@@ -267,7 +269,7 @@ struct PrimeJob: Sendable {
     input.rowDate = created
     input.stampsRead = previous.map { stampsRead($0) }
     input.listIDs = listIDs
-    input.changed = changed
+    (input.changed, input.edited) = (changed, edited)
     input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
     input.wasIncomplete = previous?.notes["warnings"] != nil
     input.bulkAbove = pipeline.prime.bulkAbove

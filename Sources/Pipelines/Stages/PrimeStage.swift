@@ -164,6 +164,7 @@ struct PrimeStage {
       listIDs: try dueListings(row, user.id),
       changed: try run.ledger.recordsSettledSincePrime(
         snapshotID: user.id, in: run.row.number),
+      edited: try run.ledger.recordsOfOpenEdits(snapshotID: user.id),
       lastRead: try row.flatMap { row in
         let generation = Int(row.generation)
         return try run.ledger.readAt(snapshotID: user.id, generation: generation).map {

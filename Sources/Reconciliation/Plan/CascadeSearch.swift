@@ -78,6 +78,9 @@ struct CascadeSearch {
       var above = RecordsAbove(
         inOrg: try await current(closure(parents.inOrg)),
         onDevice: try await current(closure(parents.onDevice, of: writer.lineage)))
+      if let shown = parents.shown {
+        above.shown = try await current(closure(shown, of: writer.lineage))
+      }
       if deleted.isDisjoint(with: above.inOrg + above.onDevice) { continue }
       try await addIssued(writer, &above)
       found.append((writer, above))
@@ -112,7 +115,10 @@ struct CascadeSearch {
   ) async throws {
     for _ in 0..<Self.levels {
       let reached = Set(
-        direct.flatMap { closure($0.parents.inOrg) + closure($0.parents.onDevice, of: $0.lineage) })
+        direct.flatMap { parents, lineage in
+          closure(parents.inOrg) + closure(parents.onDevice, of: lineage)
+            + closure(parents.shown ?? [], of: lineage)
+        })
       let unknown = reached.subtracting(asked)
       let groups = Dictionary(grouping: unknown) { between[String($0.prefix(3))] ?? "" }
       if groups.keys.allSatisfy(\.isEmpty) { break }
@@ -173,8 +179,10 @@ struct CascadeSearch {
   private struct Direct {
     var inOrg: Set<String>
     var onDevice: Set<String>
-    /// After the references that the device has edited; nil if it has edited none.
+    /// After the references that the device has edited and that are sent; nil if it has edited none.
     var moves: Set<String>?
+    /// As the device has them; nil if all references that it is known to have edited are sent.
+    var shown: Set<String>?
   }
 
   /// The direct parents of an edit's record.
@@ -193,18 +201,20 @@ struct CascadeSearch {
       }
     }
     var direct = Direct(inOrg: inOrg.map { Set($0.values) } ?? onDevice, onDevice: onDevice)
-    if direct.onDevice != direct.inOrg, let inOrg, let edit = writer.openEdit {
-      let kept = inOrg.filter { !Self.moves(edit, writer, $0.key) }
-      let edited = fields[writer.sobject]?.filter { Self.moves(edit, writer, $0) } ?? []
-      if !edited.isEmpty {
-        var moves = Set(kept.values)
-        for field in edited where sent.contains(field) {
-          if let value = writer.element[field], let id = try await referent(value, of: writer) {
-            moves.insert(id)
-          }
-        }
-        direct.moves = moves
-      }
+    guard let inOrg, let edit = writer.openEdit else { return direct }
+    let edited = fields[writer.sobject]?.filter { Self.moves(edit, writer, $0) } ?? []
+    if edited.isEmpty { return direct }
+    var moves = Set(inOrg.filter { !edited.contains($0.key) }.values)
+    var shown = moves
+    for field in edited {
+      guard let value = writer.element[field], let id = try await referent(value, of: writer)
+      else { continue }
+      shown.insert(id)
+      if sent.contains(field) { moves.insert(id) }
+    }
+    if direct.onDevice != direct.inOrg { direct.moves = moves }
+    if edited.contains(where: { !sent.contains($0) && edit.base?.knows($0) == true }) {
+      direct.shown = shown
     }
     return direct
   }
@@ -315,10 +325,19 @@ struct CascadeSearch {
 struct RecordsAbove {
   /// In the org.
   var inOrg: [String]
-  /// After the edits of the device.
+  /// After the edits of the device, as far as they are sent.
   var onDevice: [String]
+  /// As the device has the record, whatever is sent; nil if that is `onDevice`.
+  var shown: [String]?
   /// As the device was issued the record; nil if that is not known, or if it was not issued it.
   var issued: [String]?
   /// The references in which the org has another record than the device, which has not edited them.
   var unmoved: Set<String> = []
+
+  /// Whether the device was issued the record below another one and has moved it away, while no sync
+  /// up sends the move, so that it is still there in the org.
+  func isLeft(_ id: String) -> Bool {
+    guard let shown, issued?.contains(id) == true, inOrg.contains(id) else { return false }
+    return !shown.contains(id)
+  }
 }

@@ -85,7 +85,7 @@ extension LedgerDatabase {
   }
 
   /// The edits that write to a record or create one: those that are unresolved, and those sent
-  /// since a time in ms, if given.
+  /// since a time in ms, if given, also without any of their fields.
   func writers(sentSince: Int64?) throws -> [CascadeWriter] {
     let written: SQL = """
       (SELECT coalesce(o.server_date, 'unknown') FROM operation o WHERE o.edit_id = e.id
@@ -101,7 +101,8 @@ extension LedgerDatabase {
         e.creation_id
       FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN creation c ON c.id = e.creation_id
       WHERE e.operation IN ('create', 'update') AND e.finding IS NULL AND e.sobject IS NOT NULL
-        AND (\(Self.isUnsettledEdit) OR (r.arrived_ms > \(sentSince) AND \(written) IS NOT NULL
+        AND (\(Self.isUnsettledEdit) OR (r.arrived_ms > \(sentSince)
+          AND (\(written) IS NOT NULL OR e.verdict = \(Verdict.notInFieldList))
           AND e.verdict IS NOT \(Verdict.undone)))
         AND NOT EXISTS (SELECT 1 FROM decision d WHERE d.edit_id = e.id AND d.state = 'pending'
           AND d.kind IN ('server', 'discard', 'undo'))

@@ -19,18 +19,18 @@ package struct DependencyOrder: Sendable, Hashable {
     package var creates: Set<NewRecord>
     /// The records whose IDs it needs.
     package var needs: Set<NewRecord>
-    /// The record that it deletes.
-    package var deletes: String?
+    /// The records that it deletes.
+    package var deletes: Set<String>
     /// The record that it restores from the recycle bin.
     package var restores: String?
-    /// The records that the deleted record refers to.
+    /// The records that the deleted or restored records refer to.
     package var refersTo: Set<String>
     /// The first level at which it may be sent.
     package var floor: Int
 
     package init(
-      editID: Int64, creates: NewRecord? = nil, needs: Set<NewRecord> = [], deletes: String? = nil,
-      restores: String? = nil, refersTo: Set<String> = [], floor: Int = 0
+      editID: Int64, creates: NewRecord? = nil, needs: Set<NewRecord> = [],
+      deletes: Set<String> = [], restores: String? = nil, refersTo: Set<String> = [], floor: Int = 0
     ) {
       self.editID = editID
       self.creates = Set([creates].compactMap(\.self))
@@ -50,8 +50,8 @@ package struct DependencyOrder: Sendable, Hashable {
   /// Orders changes; within a level they keep the given order.
   package init(_ nodes: [Node]) {
     let restores = nodes.filter { $0.restores != nil }
-    let writes = nodes.filter { $0.deletes == nil && $0.restores == nil }
-    let deletes = nodes.filter { $0.deletes != nil }
+    let writes = nodes.filter { $0.deletes.isEmpty && $0.restores == nil }
+    let deletes = nodes.filter { !$0.deletes.isEmpty }
     let makers = Dictionary(
       writes.flatMap { node in node.creates.map { ($0, node.editID) } },
       uniquingKeysWith: { first, _ in first })
@@ -64,11 +64,11 @@ package struct DependencyOrder: Sendable, Hashable {
     // A record is deleted after the records that refer to it.
     var referrers: [String: Set<Int64>] = [:]
     for node in deletes {
-      for parent in node.refersTo where parent != node.deletes {
+      for parent in node.refersTo.subtracting(node.deletes) {
         referrers[parent, default: []].insert(node.editID)
       }
     }
-    arrange(deletes) { node in node.deletes.flatMap { referrers[$0] } ?? [] }
+    arrange(deletes) { node in Set(node.deletes.flatMap { referrers[$0] ?? [] }) }
   }
 
   private mutating func arrange(_ nodes: [Node], after: (Node) -> Set<Int64>) {
@@ -81,7 +81,7 @@ package struct DependencyOrder: Sendable, Hashable {
         // Deletions and restores that refer to each other in a cycle are sent together, and the org
         // decides.
         let rest = waiting.map(\.node)
-        if rest.allSatisfy({ $0.deletes != nil || $0.restores != nil }) {
+        if rest.allSatisfy({ !$0.deletes.isEmpty || $0.restores != nil }) {
           levels.append(rest.map(\.editID))
         } else {
           cyclic.formUnion(rest.map(\.editID))

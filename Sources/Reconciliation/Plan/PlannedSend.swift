@@ -66,11 +66,12 @@ package struct PlannedSend {
     "the deletion of its parent is not resolved: it is deleted with the parent, or sent if that deletion is discarded"
 
   /// The settlement of a deletion below whose record others still are that the device moved away, by
-  /// these edits.
-  func blocked(byLeaving edits: [Int64]) -> Settlement {
+  /// edits that did not reach the org, or that are sent without the move.
+  func blocked(byLeaving edits: Set<Int64>, unsent: Set<Int64> = []) -> Settlement {
+    let words = "a record that the device has moved away from it is still below it"
     var settlement = blocked(
-      because: "a record that the device has moved away from it is still below it")
-    settlement.detail.otherEdits = edits
+      because: unsent.isEmpty ? words : words + ", because no sync up sends the reference")
+    settlement.detail.otherEdits = edits.union(unsent).sorted()
     return settlement
   }
 

@@ -70,7 +70,7 @@ extension SnapshotPlanner {
   }
 
   /// Leaves deletions while a record that their device moved away is still below theirs, because its
-  /// edit is not sent.
+  /// edit is not sent, or does not send the move.
   ///
   /// If it is sent first, the journal checks that it was done.
   private func waitForLeaving(_ plan: inout SnapshotPlan) throws {
@@ -81,10 +81,11 @@ extension SnapshotPlanner {
     where send.edit.decision?.decision.sends != true {
       let leaving = cascades.leaving[send.edit.id, default: []]
       let left = try leaving.subtracting(sent).subtracting(settled)
-        .filter { try state.isUnsettled($0) }.sorted()
+        .filter { try state.isUnsettled($0) }
+      let unsent = cascades.unsentMoves[send.edit.id, default: []]
       plan.sends[index].leaving = leaving.intersection(sent)
-      if left.isEmpty { continue }
-      plan.settled.append((send.edit, send.blocked(byLeaving: left)))
+      if left.isEmpty, unsent.isEmpty { continue }
+      plan.settled.append((send.edit, send.blocked(byLeaving: left, unsent: unsent)))
       waiting.insert(send.edit.id)
     }
     plan.sends.removeAll { waiting.contains($0.edit.id) }

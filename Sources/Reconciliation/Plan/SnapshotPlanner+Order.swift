@@ -7,7 +7,9 @@ import Salesforce
 extension SnapshotPlanner {
   /// Orders the sends.
   ///
-  /// A tree is kept together, with its parent first, or last if the parent is deleted.
+  /// A tree is kept together, with its parent first. Its deletions follow all writes, of the tree
+  /// and of others, with the parent last: with a record the org deletes everything that is still
+  /// below it.
   func order(_ plan: inout SnapshotPlan) {
     if plan.sends.allSatisfy(Self.mayGoAtOnce) {
       plan.levels = plan.sends.isEmpty ? [] : [plan.sends.map(\.edit.id)]
@@ -16,9 +18,12 @@ extension SnapshotPlanner {
     var units: [[PlannedSend]] = []
     var places: [String: Int] = [:]
     for send in plan.sends {
-      let key = send.tree.map { "\(rules[send.sync].definition.syncName) \($0.key)" }
+      let isDeletion = send.action == .delete
+      let key = send.tree.map {
+        "\(rules[send.sync].definition.syncName) \(isDeletion ? "deletes" : "writes") \($0.key)"
+      }
       if let key, let place = places[key] {
-        if send.tree?.isParent == true, send.action != .delete {
+        if send.tree?.isParent == true, !isDeletion {
           units[place].insert(send, at: 0)
         } else {
           units[place].append(send)
@@ -59,11 +64,11 @@ extension SnapshotPlanner {
 
   private static func node(_ unit: [PlannedSend]) -> DependencyOrder.Node {
     let first = unit[0]
-    let isDelete = first.tree == nil && first.action == .delete
+    let deletions = unit.filter { $0.action == .delete }
     var node = DependencyOrder.Node(
-      editID: first.edit.id, deletes: isDelete ? first.recordID : nil,
+      editID: first.edit.id, deletes: Set(deletions.compactMap(\.recordID)),
       restores: first.action == .undelete ? first.recordID : nil,
-      refersTo: isDelete ? references(first.edit) : first.parents,
+      refersTo: deletions.reduce(into: first.parents) { $0.formUnion(references($1.edit)) },
       floor: unit.map(\.floor).max() ?? 0)
     node.creates = Set(unit.compactMap { makes($0) })
     node.needs = Set(unit.flatMap(\.needs)).subtracting(node.creates)

@@ -58,7 +58,7 @@ package final class LedgerJournal: SyncUpJournal {
     let here = Set(batch.filter { $0.tree?.isParent == true }.compactMap { $0.tree?.key })
     return try batch.compactMap { send in
       var send = send
-      let left = try send.leaving.filter { try state.isUnsettled($0) }.sorted()
+      let left = try send.leaving.filter { try state.isUnsettled($0) }
       if !left.isEmpty { return try block(send, send.blocked(byLeaving: left)) }
       for (name, record) in send.waiting.sorted(by: { $0.key < $1.key }) {
         guard let id = try id(of: record, named: send.payload[name]?.string ?? "", by: send) else {

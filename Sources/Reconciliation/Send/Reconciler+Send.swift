@@ -16,7 +16,7 @@ extension Reconciler {
     /// The number of levels before that of the first deletions.
     var writeLevels: Int {
       let isLast: (Int64) -> Bool = { id in
-        sends[id].map { $0.action == .delete && $0.tree == nil } ?? true
+        sends[id].map { $0.action == .delete } ?? true
       }
       return (plan.levels.lastIndex { !$0.allSatisfy(isLast) } ?? -1) + 1
     }

@@ -76,6 +76,8 @@ package struct PrimeInput: Sendable {
   package var listIDs: Set<String> = []
   /// The records changed by the user's own edits since the last prime, by soup.
   package var changed: [String: Set<String>] = [:]
+  /// The records of the user's unresolved edits, by soup.
+  package var edited: [String: Set<String>] = [:]
   /// The limit on the records that are removed because the org no longer returns them.
   package var ghosts = DeletionGuard()
   /// The policy for a failed briefcase rule.

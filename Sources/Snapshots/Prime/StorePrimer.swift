@@ -57,7 +57,7 @@ final class StorePrimer {
     var request = SyncDownEngine.Request(cursor: cursor(of: sync), now: input.now)
     request.ghosts = input.listIDs.contains(key(sync.syncName)) ? .listed : .deleted
     request.guardLimits = input.ghosts
-    request.changed = input.changed
+    (request.changed, request.edited) = (input.changed, input.edited)
     request.wasHeld = input.wasIncomplete
     guard let engine = SyncDownEngine(sync.target, context, into: sink, request) else {
       throw Self.isCustom

@@ -82,6 +82,97 @@ import MobileSync
     }
   }
 
+  @Test(
+    arguments: ["ORDER BY Name LIMIT 3", "ORDER BY Name LIMIT 3 OFFSET 1", "LIMIT 3"],
+    [false, true])
+  func `a record that no longer matches is removed, and one outside the limit stays`(
+    _ end: String, _ listsAll: Bool
+  ) async throws {
+    let org = try SyncedOrg()
+    try org.makeAccounts(6, name: "Keep")
+    let snapshot = try await Snapshot.primed(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, Name FROM Account WHERE Name LIKE 'Keep%' \(end)", into: Self.soup)
+      ])
+    let held = try snapshot.column("Id", of: Self.soup)
+    // The last one moves out of the limit's part of the result.
+    try org.update("Account", held[0], ["Name": "Drop"])
+    try org.update("Account", held[2], ["Name": "Keep last"])
+    if listsAll { snapshot.listIDs = ["userstore/down"] }
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.ghosts) == [1])
+    #expect(outcome.warnings == [] && outcome.listed == ["userstore/down"])
+    for platform in Platform.allCases {
+      let ids = try snapshot.column("Id", of: Self.soup, platform)
+      #expect(!ids.contains(held[0]) && ids.contains(held[2]))
+      #expect(try snapshot.column("Name", of: Self.soup, platform).contains("Keep last"))
+    }
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `a first prime fetches the edited records that the limit leaves out`() async throws {
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, Name FROM Account WHERE Name != 'X' ORDER BY Name DESC LIMIT 2",
+          into: Self.soup)
+      ])
+    let unselected = try org.make("Account", ["Name": "X"])
+    snapshot.changed = [Self.soup: [ids[0]]]
+    snapshot.edited = [Self.soup: [ids[1], ids[4], unselected, "local_1"], "others": [ids[2]]]
+    try await snapshot.prime()
+    let stored = try snapshot.columns("Id", of: Self.soup)
+    #expect(stored == [ids[0], ids[1], ids[3], ids[4]])
+    #expect(try await !snapshot.prime().changed)
+  }
+
+  @Test func `a first prime reports the edited records that a cut search lacks`() async throws {
+    let org = try SyncedOrg()
+    let ids = try org.makeAccounts(3, name: "Acme")
+    let query = "FIND {Acme} RETURNING Account(Id, Name ORDER BY Name LIMIT 2)"
+    let snapshot = Snapshot(
+      org, soups: [.sample(Self.soup, "Name")], syncs: [Self.down(.sosl(SoslTarget(query: query)))])
+    snapshot.edited = [Self.soup: [ids[2]]]
+    let warnings = try await snapshot.prime().warnings
+    #expect(warnings.contains { $0.contains("1 record that the user edited and that it lacks") })
+  }
+
+  @Test(arguments: ["LIMIT 100", "LIMIT 3"])
+  func `a record that its user's edit excludes is removed with the next prime`(
+    _ limit: String
+  ) async throws {
+    let (org, ids) = try SyncedOrg.with(accounts: 5)
+    let snapshot = try await Snapshot.primed(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql(
+          "down", "SELECT Id, Name FROM Account WHERE Name != 'X' ORDER BY Name \(limit)",
+          into: Self.soup)
+      ])
+    try org.update("Account", ids[0], ["Name": "X"])
+    snapshot.changed = [Self.soup: [ids[0]]]
+    snapshot.ghosts = DeletionGuard(maxDeletesPercent: 0, minimumDeletes: 0)
+    try await snapshot.prime()
+    #expect(try !snapshot.columns("Id", of: Self.soup).contains(ids[0]))
+  }
+
+  @Test func `records that no longer match count for the guard`() async throws {
+    let org = try SyncedOrg(accounts: 50)
+    let snapshot = try await Snapshot.primed(
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [
+        .soql("down", "SELECT Id, Name FROM Account WHERE Name != 'X' LIMIT 25", into: Self.soup)
+      ])
+    let ids = try snapshot.column("Id", of: Self.soup)
+    for id in ids { try org.update("Account", id, ["Name": "X"]) }
+    #expect(try await snapshot.prime().guardTripped)
+    #expect(Set(ids).isSubset(of: try snapshot.column("Id", of: Self.soup)))
+  }
+
   /// Targets with a limited result, and how to make them return other records.
   private static let cut: [(SyncTarget, late: Int)] = [
     (

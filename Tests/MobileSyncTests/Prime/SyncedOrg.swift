@@ -105,6 +105,7 @@ final class Snapshot {
   var onRuleErrors = RuleErrorPolicy.keepAndWarn
   var changedDefinitions: Set<String> = []
   var changed: [String: Set<String>] = [:]
+  var edited: [String: Set<String>] = [:]
   var cursors: [String: Int64] = [:]
   var stamps: [String: [String: Int64]] = [:]
   var stampsRead: Int64?
@@ -178,7 +179,7 @@ final class Snapshot {
     input.onRuleErrors = onRuleErrors
     input.variables = variables
     input.changedDefinitions = changedDefinitions
-    input.changed = changed
+    (input.changed, input.edited) = (changed, edited)
     if let wide { input.wide = wide }
     input.pool = pool
     input.finish = finish
