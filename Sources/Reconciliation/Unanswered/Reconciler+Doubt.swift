@@ -267,6 +267,13 @@ extension Reconciler {
     let operation = write.operation
     switch finding {
     case .done(let done): return try enter(done, of: write, now: now)
+    case .notDone where operation.isRestoring:
+      // Its edit is open, and is not sent again.
+      try state.move(operation, to: .dropped)
+      var settlement = operation.expected
+      settlement.detail.showNow(operation.seen?.object ?? [:])
+      try state.settle(operation.editID, run: run.id, settlement)
+      return nil
     case .notDone:
       // Once per run, so that an org that loses every answer cannot keep the run busy.
       guard resent.insert(operation.editID).inserted else {

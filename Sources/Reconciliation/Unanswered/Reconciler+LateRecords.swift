@@ -43,7 +43,7 @@ extension Reconciler {
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])
+      as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])?.time
   }
 
   private func enterDeleted(
