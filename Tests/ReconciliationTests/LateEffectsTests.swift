@@ -181,4 +181,90 @@ struct LateEffectsTests {
     #expect(try day.record("Account", id)["Phone"]?.string == between.phone)
     #expect(try open().contains("1 conflict"))
   }
+
+  // MARK: several records
+
+  private func contacts() throws -> Set<String> {
+    let page = try day.org.query("SELECT Id FROM Contact", as: day.admin, includeDeleted: false)
+    let records = try JSONValue(parsing: page.records).array ?? []
+    return Set(records.compactMap { $0["Id"]?.string })
+  }
+
+  /// The records in the report of the open edit.
+  private func reported() throws -> Set<String> {
+    let detail = try #require(try day.state.decidable(1)?.detail)
+    return Set([detail.recordID, detail.otherID].compactMap(\.self) + detail.candidates)
+  }
+
+  private func decideForFirst() async throws {
+    let first = try #require(try day.state.toldTwins(of: 1)).first
+    try day.decide(1, .record(first))
+    _ = try await night()
+    #expect(try open() == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `all records that late requests of one create made are reported`(_ isMade: Bool)
+    async throws
+  {
+    day.server.faults.add(
+      .kind(.collectionCreate), times: 2, .deliverLate(seconds: 10_000_000))
+    try day.handBack(
+      [day.contact("local_1", ["LastName": "Keel", "Department": "Yard"])], handback: 1)
+    #expect(try await night() == "unconfirmed 1")
+    #expect(try await night(1_000) == "unconfirmed 1")
+    if isMade { #expect(try await night(1_000) == "created 1") }
+    day.server.deliverHeld()
+    let all = try contacts()
+    #expect(all.count == (isMade ? 3 : 2))
+    let expected = isMade ? ["1 duplicate created"] : ["1 unconfirmed"]
+    for _ in 0..<2 {
+      _ = try await night(1_000)
+      #expect(try open() == expected && reported() == all)
+    }
+    for id in all {
+      let facts = try #require(try day.state.decidable(1))
+      #expect(try day.state.refusal(.record(id), of: facts) == nil)
+    }
+    if isMade {
+      // As long as two of them exist, it is unknown which one counts.
+      let last = try #require(try day.state.decidable(1)?.detail.otherID)
+      #expect(day.org.delete("Contact", id: last, as: day.admin).errors.isEmpty)
+      #expect(try day.retries(1))
+      _ = try await night()
+      #expect(try open() == expected && reported() == all)
+      try await decideForFirst()
+    } else {
+      try day.decide(1, .record(try #require(all.min())))
+    }
+    for _ in 0..<2 { _ = try await night() }
+    #expect(try open() == [])
+  }
+
+  @Test(arguments: [false, true])
+  func `a late create is reported after a record that looks like it`(_ isTogether: Bool)
+    async throws
+  {
+    let fields: JSONObject = ["LastName": "Keel", "Department": "Yard"]
+    lose(.collectionCreate)
+    try day.handBack([day.contact("local_1", fields)], handback: 1)
+    #expect(try await night() == "unconfirmed 1")
+    #expect(try await night(1_000) == "created 1")
+    let copy = try #require(day.org.create("Contact", fields, as: day.ada).id)
+    if isTogether { day.server.deliverHeld() }
+    _ = try await night()
+    #expect(try open() == ["1 duplicate created"])
+    if !isTogether {
+      #expect(try reported().contains(copy))
+      try await decideForFirst()
+      day.server.deliverHeld()
+      _ = try await night()
+      #expect(try open() == ["1 duplicate created"])
+    }
+    let late = try contacts().subtracting([copy])
+    #expect(try late.isSubset(of: reported()))
+    try await decideForFirst()
+    _ = try await night()
+    #expect(try open() == [])
+  }
 }

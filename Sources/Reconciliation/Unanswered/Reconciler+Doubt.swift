@@ -218,7 +218,10 @@ extension Reconciler {
     let state = state
     var resolver = InDoubtResolver(
       reader: access, unansweredWaitSeconds: options.unansweredWaitSeconds
-    ) { try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0) }
+    ) {
+      try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0)
+        || state.isReportedDuplicate($0)
+    }
     resolver.inFlight = options.inFlight
     return resolver
   }
