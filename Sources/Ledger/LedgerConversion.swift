@@ -12,7 +12,7 @@ import SQLite
 package enum LedgerConversion {
   /// The steps, by the version that they convert.
   private static let steps: [Int64: @Sendable (LedgerDatabase) throws -> Void] = [
-    18: addPurposes
+    18: addPurposes, 19: addSights,
   ]
 
   /// Whether there are steps from a version to this program's.
@@ -160,6 +160,16 @@ package enum LedgerConversion {
         WHERE run_id = \(row[0].text) AND edit_id = \(row[1].integer)
         """)
     }
+  }
+
+  /// From version 19: what runs saw of the records of a request has a separate column.
+  private static func addSights(to state: LedgerDatabase) throws {
+    try state.connection.execute(
+      """
+      ALTER TABLE operation ADD COLUMN sights TEXT;
+      UPDATE operation SET sights = left_values, left_values = NULL
+      WHERE state IN ('dropped', 'doubt')
+      """)
   }
 
   /// The code and the subject of a restriction that version 18 knew by a message and a record.

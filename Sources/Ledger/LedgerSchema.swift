@@ -8,7 +8,7 @@ package enum LedgerSchema {
   /// It changes with every change of the tables since the last release. Each change needs a step
   /// that converts the previous version (`LedgerConversion`). A ledger of a version without a step,
   /// such as a later one, is refused.
-  package static let version: Int64 = 19
+  package static let version: Int64 = 20
 
   /// Creates all tables, indexes, views and triggers in an empty database.
   static let statements = [
@@ -190,9 +190,9 @@ package enum LedgerSchema {
   ///   it.
   /// - `is_doubted`: Whether an answer was lost. A request that was assumed to have had no effect
   ///   may still arrive and is then found to be done.
-  /// - `left_values`: The record's values after a write that was done; for a request that was assumed
-  ///   to have had no effect, and for one in a bulk job with an unknown outcome, what runs saw of its
-  ///   records since, by record ID.
+  /// - `left_values`: The record's values after a write that was done.
+  /// - `sights`: What runs saw of the records of a watched request since it was sent, and of one in a
+  ///   bulk job with an unknown outcome, by record ID.
   /// - `batch`: The maximum number of writes in the request with which the write is repeated; null for
   ///   that of its sync up.
   /// - `job_id`: The bulk job that contains the write, recorded before its rows are sent.
@@ -213,7 +213,7 @@ package enum LedgerSchema {
       state TEXT NOT NULL CHECK \(isOne(
         of: ["planned", "sent", "doubt", "done", "rejected", "conflict", "dropped"], "state")),
       sender_id TEXT, seen TEXT, is_doubted INTEGER NOT NULL DEFAULT 0, job_id TEXT,
-      since_ms INTEGER, last_ms INTEGER) STRICT;
+      since_ms INTEGER, last_ms INTEGER, sights TEXT) STRICT;
     CREATE UNIQUE INDEX operation_live ON operation (edit_id) WHERE \(isUnfinished);
     CREATE INDEX operation_by_record ON operation (result_id) WHERE state = 'done';
     CREATE INDEX operation_by_edit ON operation (edit_id);

@@ -105,7 +105,12 @@ extension Book {
     }
     let open = last.values.filter { !$0.verdict.isSettled }
     for effect in lateEffects where effect.stands(in: world.watch) {
-      if open.contains(where: { [$0.recordID, $0.otherID].contains(effect.record) }) { continue }
+      if open.contains(where: { row in
+        [row.recordID, row.otherID].contains(effect.record)
+          || row.candidates.contains(effect.record)
+      }) {
+        continue
+      }
       throw Violation("a late request left \(effect), but no report has that as open")
     }
   }

@@ -89,6 +89,7 @@ extension Book {
       guard transition.author == .pipeline, unseen.remove(transition.field) == nil else { continue }
       try judge(transition, in: world)
     }
+    stoodBefore = [:]
     let own = Set(syncs.filter(\.isMade).map(\.recordID))
     for record in world.watch.records
     where known.insert(record.id).inserted && !own.contains(record.id) {
@@ -106,8 +107,19 @@ extension Book {
   }
 
   private mutating func judge(_ transition: OrgWatch.Transition, in world: World) throws {
-    if late.contains(transition.field) { return }
     let words = transition.words
+    if late.contains(transition.field) {
+      // A late value is replaced with what stood before it, or with a new one.
+      if let late = stoodBefore[transition.field], late.new == transition.old, transition.isBack,
+        transition.new != late.old, !world.setup.overwrites, !isUndo(transition, in: world),
+        !isDecided(transition)
+      {
+        throw Violation(
+          "\(words), a late request's, became \(transition.new ?? "nothing"), but "
+            + "\(late.old ?? "nothing") stood before it")
+      }
+      return
+    }
     if isUndo(transition, in: world) { return }
     if transition.isBack {
       // The phone has reverted its edit, and returns that with another edit of the row.

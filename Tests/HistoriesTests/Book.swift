@@ -25,6 +25,8 @@ struct Book {
   var returned: [ReturnedFile] = []
   var askedToUndo: Set<Int> = []
   var late: Set<OrgWatch.FieldID> = []
+  /// What late requests replaced that a run had read, until the next run.
+  var stoodBefore: [OrgWatch.FieldID: OrgWatch.Transition] = [:]
   /// The records that existed when a request arrived late, which it may have written again.
   var lateRecords: Set<String> = []
   /// The records that a late request wrote, also if it changed nothing.

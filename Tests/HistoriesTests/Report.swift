@@ -20,6 +20,8 @@ struct Report: Sendable, Hashable {
     var file: String
     var recordID: String?
     var otherID: String?
+    /// The records of late requests, if there are several.
+    var candidates: [String]
     var fields: [Field]
     /// The names of the changed fields that are not sent.
     var outside: [String]
@@ -74,6 +76,7 @@ struct Report: Sendable, Hashable {
       row: RowID(soup: value["soup"]?.string ?? "", entry: value["soupEntryId"]?.int ?? 0),
       file: Self.original(value["return"]?.string ?? ""), recordID: value["recordId"]?.string,
       otherID: value["otherId"]?.string,
+      candidates: (value["candidates"]?.array ?? []).compactMap(\.string),
       fields: (value["fields"]?.array ?? []).map {
         Field(
           name: $0["name"]?.string ?? "", base: $0["base"]?.string, server: $0["server"]?.string,

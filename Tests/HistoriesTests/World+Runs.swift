@@ -43,6 +43,9 @@ extension World {
     if strike.isKilled { root = strike.copy }
     if strike.mishap?.kind == .lateRequest, strike.isStruck, heldSince == nil { heldSince = began }
     watch.look(.pipeline)
+    if !strike.isStruck, ended.failure == nil, ![.ingest, .pack].contains(verb) {
+      reconciledAt = began
+    }
     var result = RunResult(step: step, verb: verb, id: strike.run, isStruck: strike.isStruck)
     result.writes = strike.writes
     if let mishap = strike.mishap, strike.isStruck { tally.add(mishap.kind, to: "mishaps") }
@@ -212,6 +215,10 @@ extension World {
     var known: OrgWatch.FieldID?
     for transition in watch.takeTransitions() {
       book.late.insert(transition.field)
+      if transition.author == .pipeline, let reconciledAt, transition.oldTime ?? .max < reconciledAt
+      {
+        book.stoodBefore[transition.field] = transition
+      }
       guard isHeldSettled, transition.author == .pipeline, let heldSince,
         transition.oldTime ?? 0 > heldSince
       else { continue }
@@ -232,6 +239,16 @@ extension World {
     // The golden histories stay as they are.
     if let known, trace == nil, step.isMultiple(of: 2) { try changeBeside(known) }
     return true
+  }
+
+  /// Another user changes the record of a held request, and a run reads it, before that arrives.
+  func changeBeforeArrival() async throws {
+    // The golden histories stay as they are.
+    guard trace == nil, isHeldSettled, server.heldRequests > 0, step.isMultiple(of: 3) else {
+      return
+    }
+    let change = OrgChange(action: .update(field: step), target: .ofPhone, isSameSecond: false)
+    if try changeOrg(change) { try await run(.reconcile, nil) }
   }
 
   /// Another user changes another field of a record before the next run, which hides nothing.

@@ -32,6 +32,8 @@ final class World {
   var judgedIssued: [String: Int] = [:]
   /// The start of the run in which a request was held that has not arrived.
   var heldSince: Int64?
+  /// When the last run that reconciled without a fault began, in the org's time.
+  var reconciledAt: Int64?
   /// Whether a run has decided its edit since, when the request could no longer arrive.
   var isHeldSettled = false
   var step = 0
@@ -149,7 +151,9 @@ final class World {
     case .orgChange(let work): isDone = try changeOrg(work)
     case .clock(let seconds): try pass(seconds: seconds)
     case .wait(let seconds): try org.moveClock(by: Int64(seconds) * 1000)
-    case .lateArrival: isDone = try deliver()
+    case .lateArrival:
+      try await changeBeforeArrival()
+      isDone = try deliver()
     case .run(let verb, let mishap): isDone = try await run(verb, mishap)
     }
     if isDone { for kind in step.kinds { tally.add(kind, to: "steps") } }

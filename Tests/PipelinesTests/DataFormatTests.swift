@@ -80,6 +80,7 @@ import Testing
     try ledger.execute(
       """
       ALTER TABLE operation DROP COLUMN purpose;
+      ALTER TABLE operation DROP COLUMN sights;
       ALTER TABLE decision DROP COLUMN restriction;
       PRAGMA user_version = 18
       """)

@@ -492,4 +492,96 @@ struct LateWatchTests {
     try await night()
     try await expectOpen("conflict", "may have arrived late", "in Name")
   }
+
+  // MARK: what looks like the request
+
+  /// What makes a record look as if an unanswered request had arrived.
+  struct Likeness: CustomTestStringConvertible {
+    var verb: Verb
+    /// Whether the request's sender does it in the org, or another user.
+    var isSenders: Bool
+    /// Whether a run looks between the next change and the request.
+    var isSeen: Bool
+    var testDescription: String { "\(verb.rawValue), \(isSenders), \(isSeen)" }
+
+    static let all = Verb.allCases.flatMap { verb in
+      [(false, false), (false, true), (true, false), (true, true)].map {
+        Likeness(verb: verb, isSenders: $0.0, isSeen: $0.1)
+      }
+    }.filter { $0.verb != .create || $0.isSenders }
+  }
+
+  /// Does what the request would do, as a user of the org.
+  private func imitate(_ one: Likeness, _ id: String?) throws {
+    let user = one.isSenders ? day.ada : day.admin
+    let visit: JSONObject = ["Name": "Device", "Notes__c": "seen", "External_Id__c": "V-1"]
+    if one.verb == .upsert, !one.isSenders { return _ = try day.make("Site_Visit__c", visit) }
+    let errors =
+      switch one.verb {
+      case .update:
+        day.org.update("Account", id: try #require(id), ["Phone": "1"], as: user).errors
+      case .delete: day.org.delete("Account", id: try #require(id), as: user).errors
+      case .create:
+        day.org.create("Contact", ["LastName": "Lovelace", "Department": "Analysis"], as: user)
+          .errors
+      case .upsert: day.org.create("Site_Visit__c", visit, as: user).errors
+      }
+    #expect(errors.isEmpty)
+  }
+
+  @Test(arguments: Likeness.all)
+  func `a request is watched although a user did the same while it was unanswered`(
+    _ one: Likeness
+  ) async throws {
+    let (edit, id) = try edit(one.verb)
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(kind(one.verb)), times: 2, .deliverLate(seconds: 1_000_000))
+    try await night()
+    #expect(try verdict() == "unconfirmed")
+    try day.org.moveClock(by: 300_000)
+    try imitate(one, id)
+    try await night(one.verb == .create ? 1_000 : 600)
+    #expect(try open() == [])
+    if one.verb != .create { try office(one.verb, id) }
+    if one.isSeen {
+      try await night()
+      #expect(try open() == [])
+    }
+    try day.org.moveClock(by: 30_000)
+    day.server.deliverHeld()
+    try await night()
+    #expect(try open() == [1])
+    try acknowledge()
+    try await night()
+    #expect(try open() == [])
+    try await night()
+    #expect(try open() == [], "it is not reported again")
+  }
+
+  @Test func `an update is watched after a user entered its value`() async throws {
+    let (edit, id) = try edit(.update)
+    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    try office(.update, id)
+    try await night()
+    try changeLater("Account", try #require(id), ["Phone": "1"])
+    try await night()
+    try await expectOpen("conflict", "may have arrived late")
+    try office(.update, id)
+    day.server.deliverHeld()
+    try await night()
+    try await expectOpen("conflict", "arrived late")
+  }
+
+  @Test func `a request that has arrived does not arrive again with its sender's changes`()
+    async throws
+  {
+    let (edit, id) = try edit(.update)
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(kind(.update)), .drop(afterCommit: true))
+    try await night()
+    #expect(try verdict() == "updated")
+    _ = day.org.update("Account", id: try #require(id), ["Fax": "1"], as: day.ada)
+    try await night()
+    #expect(try open() == [])
+  }
 }

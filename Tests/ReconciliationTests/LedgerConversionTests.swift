@@ -72,7 +72,8 @@ struct LedgerConversionTests {
     raw.close()
     #expect(before.values.allSatisfy { !$0.isEmpty })
     let converted = try LedgerDatabase(path: path)
-    // The verdict has another name, and the restrictions of decisions have a column.
+    // The verdict has another name, and the restrictions of decisions and what runs saw of records
+    // have columns.
     for table in ["edit", "outcome", "decision"] {
       before[table] = before[table]?.map {
         $0.replacingOccurrences(of: "'not permitted'", with: "'exceeds user access'")
@@ -81,6 +82,7 @@ struct LedgerConversionTests {
     try converted.connection.execute(
       """
       DROP TRIGGER decision_moves;
+      UPDATE operation SET left_values = sights WHERE sights IS NOT NULL;
       UPDATE outcome SET detail = json_remove(detail, '$.restriction')
       """)
     before["decision"] = before["decision"]?.map {

@@ -26,7 +26,7 @@ package struct DecisionFacts: Sendable {
   /// The details of the latest verdict, with the values that were shown.
   package var detail: OutcomeDetail
   package var soup: SoupKey
-  /// The two records of an edit with a duplicate.
+  /// The records of an edit with a duplicate.
   package var twins: [String]
   package var pending: PendingDecision?
 
@@ -66,18 +66,19 @@ extension LedgerDatabase {
     else { return nil }
     let ids = [row[3].text, row[4].text].compactMap(\.self)
     let detail = OutcomeDetail(json: try parse(row[8].text, "a verdict"))
-    let twins = Set(ids + [detail.recordID, detail.otherID].compactMap(\.self)).sorted()
+    var twins = Set(ids + [detail.recordID, detail.otherID].compactMap(\.self))
     var subject = DecisionRule.Subject(
       verdict: row[0].text.flatMap(Verdict.init(rawValue:)),
       operation: row[1].text.flatMap(EditOperation.init(rawValue:)) ?? .update,
       hasRecord: row[2].text != nil || !ids.isEmpty, isReadable: row[5].text == nil)
     let pending = try pendingDecision(of: edit)
     subject.isToBeUndone = pending?.isUndo == true
+    if subject.verdict == .duplicateCreated { twins.formUnion(detail.candidates) }
     return DecisionFacts(
       edit: edit, subject: subject,
       detail: detail,
       soup: SoupKey(store: StoreKey(text: row[6].text ?? ""), soup: row[7].text ?? ""),
-      twins: twins, pending: pending)
+      twins: twins.sorted(), pending: pending)
   }
 
   /// The numbers of the unresolved edits that have one of these verdicts.
@@ -323,8 +324,8 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// The two records of an edit with a duplicate, as last reported; nil if none were reported.
-  package func toldTwins(of edit: Int64) throws -> (first: String, second: String)? {
+  /// The records of an edit with a duplicate, as last reported; nil if none were reported.
+  package func toldTwins(of edit: Int64) throws -> Twins? {
     let row = try connection.first(
       """
       SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
@@ -333,7 +334,7 @@ extension LedgerDatabase {
     guard let row else { return nil }
     let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))
     guard let first = detail.recordID, let second = detail.otherID else { return nil }
-    return (first, second)
+    return (first, second, detail.candidates.filter { $0 != first && $0 != second })
   }
 
   /// The object of records created on devices, derived from a prior write or from a return; nil if

@@ -1,16 +1,26 @@
 import SQLite
 
-// A creation has at most two records, but there can be more: a late request creates one, and then
+// A creation has at most two records, but there can be more: late requests create some, and then
 // the device sends the row itself. Each of them is in the report of an edit that stays open until
-// an operator decides.
+// an operator decides. An edit that reports several has all of them as candidates.
 extension LedgerDatabase {
+  /// The records that an edit was reported with because of its duplicate: that of the edit, the first
+  /// other one found, and further ones.
+  package typealias Twins = (first: String, second: String, others: [String])
+
   /// The duplicate that an edit with the given alias was last reported with; null if there is none.
-  private static func reportedDuplicate(of edit: String) -> SQL {
+  private static func reportedDuplicate(of edit: String, _ member: String = "otherId") -> SQL {
     """
-    (SELECT x.detail ->> '$.otherId' FROM outcome x JOIN run n ON n.id = x.run_id
+    (SELECT x.detail ->> \(raw: SQL.quoted(text: "$." + member)) FROM outcome x JOIN run n ON n.id = x.run_id
       WHERE x.edit_id = \(raw: edit).id AND x.verdict = \(Verdict.duplicateCreated)
       ORDER BY n.number DESC LIMIT 1)
     """
+  }
+
+  /// Whether an edit with the given alias was last reported with several duplicates, of which its
+  /// creation has one at most.
+  private static func hasSeveral(_ edit: String) -> SQL {
+    "(\(reportedDuplicate(of: edit, "candidates")) IS NOT NULL)"
   }
 
   /// Whether the creation of an edit `e` has the duplicate that the edit reports.
@@ -18,7 +28,7 @@ extension LedgerDatabase {
   /// A later edit of the row then reports it as well. A device that sent the row itself can have
   /// named another record.
   static let isDuplicateOfCreation: SQL = """
-    (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
+    (e.verdict IS \(Verdict.duplicateCreated) AND NOT \(hasSeveral("e")) AND EXISTS (
       SELECT 1 FROM creation c WHERE c.id = e.creation_id
         AND \(reportedDuplicate(of: "e")) IN (c.record_id, c.device_record_id)))
     """
@@ -28,21 +38,21 @@ extension LedgerDatabase {
   static let isOfThirdRecord: SQL = """
     (e.verdict IS \(Verdict.duplicateCreated) AND EXISTS (
       SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NULL
-        AND \(reportedDuplicate(of: "e")) NOT IN (
-          coalesce(c.record_id, ''), coalesce(c.device_record_id, ''))))
+        AND (\(hasSeveral("e")) OR \(reportedDuplicate(of: "e")) NOT IN (
+          coalesce(c.record_id, ''), coalesce(c.device_record_id, '')))))
     """
 
   /// Whether no edit other than `e` reports its duplicate: neither one that is open or was decided,
   /// nor one that a run is still to process.
   private static let isOnlyReport: SQL = """
     EXISTS (SELECT 1 FROM creation c WHERE c.id = e.creation_id AND c.chosen_id IS NULL
-      AND \(reportedDuplicate(of: "e")) IS NOT NULL AND NOT EXISTS (
+      AND \(reportedDuplicate(of: "e")) IS NOT NULL AND (\(hasSeveral("e")) OR NOT EXISTS (
         SELECT 1 FROM edit f WHERE f.creation_id = c.id AND f.id <> e.id
           AND f.verdict IS NOT \(Verdict.superseded) AND CASE
             WHEN \(reportedDuplicate(of: "f")) IS NOT NULL
               THEN \(reportedDuplicate(of: "f")) = \(reportedDuplicate(of: "e"))
             ELSE f.state <> 'closed' AND f.finding IS NULL AND c.record_id <> c.device_record_id
-              AND \(reportedDuplicate(of: "e")) IN (c.record_id, c.device_record_id) END))
+              AND \(reportedDuplicate(of: "e")) IN (c.record_id, c.device_record_id) END)))
     """
 
   /// Whether an edit `e` is open and its duplicate is in no other edit's report.
@@ -70,9 +80,9 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The two records of an edit that is open because of its duplicate, as last reported; nil if no
+  /// The records of an edit that is open because of its duplicate, as last reported; nil if no
   /// report has them, or an operator has chosen one of a creation's records since.
-  package func openTwins(of edit: OpenEdit) throws -> (first: String, second: String)? {
+  package func openTwins(of edit: OpenEdit) throws -> Twins? {
     let isOpen = try connection.integer(
       """
       SELECT 1 FROM edit e JOIN creation c ON c.id = e.creation_id
@@ -86,14 +96,24 @@ extension LedgerDatabase {
     try connection.integer(
       """
       SELECT 1 FROM outcome WHERE edit_id = \(edit) AND verdict = \(Verdict.duplicateCreated)
-        AND detail ->> '$.otherId' = \(recordID) LIMIT 1
+        AND \(Self.names(recordID)) LIMIT 1
       """) != nil
   }
 
-  /// Whether a row of a device has a record's ID: the device created the record by itself.
-  package func isOfDevice(_ recordID: String, creation: Int64) throws -> Bool {
+  /// Whether a report has named a record as the duplicate of some edit.
+  package func isReportedDuplicate(_ recordID: String) throws -> Bool {
     try connection.integer(
-      "SELECT 1 FROM edit WHERE creation_id = \(creation) AND record_id = \(recordID) LIMIT 1")
-      != nil
+      """
+      SELECT 1 FROM outcome WHERE \(raw: LedgerSchema.isUnsettledOutcome)
+        AND verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID)) LIMIT 1
+      """) != nil
+  }
+
+  /// Whether the `detail` of an outcome names a record as a duplicate.
+  private static func names(_ recordID: String) -> SQL {
+    """
+    (detail ->> '$.otherId' = \(recordID)
+      OR EXISTS (SELECT 1 FROM json_each(detail, '$.candidates') WHERE value = \(recordID)))
+    """
   }
 }

@@ -16,7 +16,8 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var recordID: String?
   /// Another record that the verdict is about: the surviving record of a merge, or a duplicate.
   package var otherID: String?
-  /// The records that a create without an answer may have created.
+  /// The records that a create without an answer may have created; for a duplicate, the records of
+  /// late requests if there are several.
   package var candidates: [String] = []
   /// Other edits that the verdict is about, by number.
   package var otherEdits: [Int64] = []
@@ -34,6 +35,12 @@ package struct OutcomeDetail: Sendable, Hashable {
   package var decision: DecisionNote?
 
   package init() {}
+
+  /// The records of a duplicate, other than the edit's own; or another verdict's other record.
+  package var otherIDs: [String] {
+    guard let otherID else { return [] }
+    return candidates.contains(otherID) ? candidates : [otherID]
+  }
 
   /// Details with a message from attache.
   package static func because(_ message: String) -> OutcomeDetail {

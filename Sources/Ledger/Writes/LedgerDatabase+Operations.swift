@@ -68,6 +68,10 @@ package struct OperationRow: Sendable {
   /// Whether its sending was not recorded: a run that the ledger does not know may have sent it.
   package var isPresumed: Bool { sinceMilliseconds != nil }
 
+  /// Whether it restores what a late request of its edit overwrote: after it, the edit still needs
+  /// review.
+  package var isRestoring: Bool { purpose == .undo && expected.verdict == .conflict }
+
   /// The values after the write of the fields that it sent; nil if they are unknown.
   package var leftOfSent: JSONObject? {
     guard let left else { return nil }
@@ -261,8 +265,7 @@ extension LedgerDatabase {
     }
     try connection.run(
       """
-      UPDATE operation SET state = \(OperationState.done), result_id = told.value ->> 1,
-        left_values = iif(state IN (\(OperationState.dropped), \(OperationState.doubt)), NULL, left_values)
+      UPDATE operation SET state = \(OperationState.done), result_id = told.value ->> 1
       FROM json_each(\(JSONValue.array(results).text)) told WHERE operation.id = told.value ->> 0
       """)
     for (operation, recordID) in done where [.create, .upsert].contains(operation.action) {

@@ -6,7 +6,11 @@ import Salesforce
 // Duplicates.
 extension SnapshotPlanner {
   /// The verdict for a duplicate, created by a late request or by the device's own sync.
-  func madeTwice(_ first: String?, _ second: String?) throws -> Settlement {
+  ///
+  /// `others` are further records that late requests created.
+  func madeTwice(
+    _ first: String?, _ second: String?, _ others: [String] = []
+  ) throws -> Settlement {
     let isOurs = try second.map { try histories.history(ofRecord: $0).isOurs } == true
     var detail = OutcomeDetail.because(
       isOurs
@@ -14,19 +18,22 @@ extension SnapshotPlanner {
         : "the device's own sync created the record as well")
     detail.recordID = first
     detail.otherID = second
+    if let second, !others.isEmpty { detail.candidates = Set(others + [second]).sorted() }
     return Settlement(.duplicateCreated, detail)
   }
 
-  /// The two records of an edit that is not sent because of its duplicate: as they were reported,
-  /// or those of its creation; nil if it has none.
+  /// The records of an edit that is not sent because of its duplicate: as they were reported, or
+  /// those of its creation; nil if it has none.
   ///
   /// The device may have named a third record since, which a later edit reports.
-  func openTwins(of edit: OpenEdit) throws -> (first: String?, second: String?)? {
+  func openTwins(
+    of edit: OpenEdit
+  ) throws -> (first: String?, second: String?, others: [String])? {
     guard let creation = edit.creation, creation.recordID != nil else { return nil }
     if creation.isTwice || edit.decision == nil, let reported = try state.openTwins(of: edit) {
       return reported
     }
-    return creation.isTwice ? (creation.recordID, creation.deviceRecordID) : nil
+    return creation.isTwice ? (creation.recordID, creation.deviceRecordID, []) : nil
   }
 
   /// The edits, each with its merge survivor, if an operator retried them and the org
@@ -44,10 +51,11 @@ extension SnapshotPlanner {
         continue
       }
       guard let id = try await remaining(of: twins, edit) else {
-        var settlement = try madeTwice(twins.first, twins.second)
+        var settlement = try madeTwice(twins.first, twins.second, twins.others)
         let words = settlement.detail.message ?? ""
+        let one = twins.others.isEmpty ? "one" : "all but one"
         settlement.detail.message =
-          words + "; the org does not show that one of them was deleted or merged"
+          words + "; the org does not show that \(one) of them was deleted or merged"
         plan.settled.append((edit, settlement))
         continue
       }
@@ -61,8 +69,8 @@ extension SnapshotPlanner {
     }
   }
 
-  /// The two records of an edit, as last reported; nil if there is no duplicate.
-  private func twins(of edit: OpenEdit) throws -> (first: String, second: String)? {
+  /// The records of an edit, as last reported; nil if there is no duplicate.
+  private func twins(of edit: OpenEdit) throws -> LedgerDatabase.Twins? {
     // A record recreated in place of a deleted one has no creation.
     if edit.decision?.verdict == .duplicateCreated,
       let reported = try state.toldTwins(of: edit.id)
@@ -72,21 +80,21 @@ extension SnapshotPlanner {
     guard let creation = edit.creation, creation.isTwice, let first = creation.recordID,
       let second = creation.deviceRecordID
     else { return nil }
-    return (first, second)
+    return (first, second, [])
   }
 
-  /// The remaining one of two records; the first if neither exists, and nil if both may exist.
+  /// The only remaining one of some records; the first if none exists, and nil if several may exist.
   private nonisolated(nonsending) func remaining(
-    of twins: (first: String, second: String), _ edit: OpenEdit
+    of twins: LedgerDatabase.Twins, _ edit: OpenEdit
   ) async throws -> String? {
-    let ids = [twins.first, twins.second]
+    let ids = [twins.first, twins.second] + twins.others
     let sobject = try state.sobject(ofAny: ids, creation: edit.creation?.id) ?? edit.sobject
     guard let sobject, APIName.isValid(sobject) else { return nil }
     do {
       let alive = try await records.records(sobject, ids: ids, fields: ["Id"])
       let proofs = try await records.prove(sobject, absent: ids.filter { alive[$0] == nil })
-      if proofs[twins.second]?.isGone == true { return twins.first }
-      return proofs[twins.first]?.isGone == true ? twins.second : nil
+      let left = ids.filter { proofs[$0]?.isGone != true }
+      return left.count > 1 ? nil : left.first ?? twins.first
     } catch let error as OrgError {
       guard error.isAboutTheObject else { throw error.asked(about: sobject) }
       return nil

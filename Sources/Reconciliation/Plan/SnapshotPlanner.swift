@@ -152,7 +152,9 @@ struct SnapshotPlanner {
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
-    if let twins = try openTwins(of: edit) { return try madeTwice(twins.first, twins.second) }
+    if let twins = try openTwins(of: edit) {
+      return try madeTwice(twins.first, twins.second, twins.others)
+    }
     if edit.operation == .synced { return Settlement(.unchanged) }
     guard rules.contains(where: { $0.soup == edit.soup }) else {
       return Settlement(.notConfigured)

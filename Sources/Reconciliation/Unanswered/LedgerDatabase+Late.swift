@@ -22,12 +22,15 @@ extension LedgerDatabase {
   }
 
   /// The unanswered requests since a given time that may still arrive: those that were considered
-  /// lost, and creates whose record was found by its values or named by an operator.
+  /// lost, and those whose effect was found or named by an operator, because a user can have done
+  /// the same.
+  ///
+  /// A write that its bulk job reported as done is not watched, because the report is its answer.
   func lateOperations(since: Int64) throws -> [OperationRow] {
     try operations(
       """
       is_doubted = 1 AND sent_ms >= \(since) AND (state = \(OperationState.dropped)
-        OR state = \(OperationState.done) AND action = 'create') ORDER BY +id
+        OR state = \(OperationState.done) AND (action = 'create' OR job_id IS NULL)) ORDER BY +id
       """)
   }
 
@@ -54,9 +57,12 @@ extension LedgerDatabase {
   ///
   /// Later states replace earlier ones field by field: what was read before the request, what later
   /// writes of attache left, and what the last run saw. A field that no one has read is missing.
-  /// `writes` are all writes to the record (`writes(to:)`), with the IDs of their parents.
+  /// `writes` are all writes to the record (`writes(to:)`), with the IDs of their parents. The values
+  /// after a write may have been read after the request had arrived. With `asSent`, a write of
+  /// another value has left that value instead of the request's.
   func lastKnown(
-    _ recordID: String, before operation: OperationRow, _ writes: [OperationRow]
+    _ recordID: String, before operation: OperationRow, _ writes: [OperationRow],
+    asSent: Bool = false
   ) throws -> JSONObject {
     var known: JSONObject = [:]
     func add(_ state: JSONObject) {
@@ -67,25 +73,38 @@ extension LedgerDatabase {
     {
       add(seen)
     }
-    let sight = try sights(of: operation)[recordID]?.object
+    let sight = try sight(of: recordID, for: operation)
     let sightDate = sight?[OperationRow.dateKey]?.string
     var isAdded = sight == nil
-    for write in writes where write.id > operation.id {
+    for write in writes where write.id >= operation.id {
       let date = write.serverDate
       if !isAdded, let sight, let date, let sightDate, ServerDate.isBefore(sightDate, date) {
         add(sight)
         isAdded = true
       }
       // If its result was not read, or another user wrote right after it, it left what it sent.
-      add(write.leftOfSent ?? write.payload)
+      var left = write.leftOfSent ?? write.payload
+      for (name, value) in write.payload where asSent {
+        guard let late = operation.payload[name], !WriteEvidence.derives(value, from: late),
+          WriteEvidence.derives(left[name], from: late)
+        else { continue }
+        left[name] = value
+      }
+      add(left)
       if let date { known[OperationRow.dateKey] = .string(date) }
     }
     if !isAdded, let sight { add(sight) }
     return known
   }
 
-  /// Records what a run saw of a record that a watched request has not changed: its values in the
-  /// fields that the request sent, and its date.
+  /// What a run last saw of a record of a watched request; empty if it was deleted, nil if no run
+  /// looked.
+  func sight(of recordID: String, for operation: OperationRow) throws -> JSONObject? {
+    try sights(of: operation)[recordID]?.object
+  }
+
+  /// Records what a run saw of a record of a watched request: its values in the fields that the
+  /// request sent, and its date.
   func noteSight(
     of record: JSONObject, _ recordID: String, at date: String?, for operation: OperationRow
   ) throws {
@@ -97,18 +116,13 @@ extension LedgerDatabase {
     sights[recordID] = .object(seen)
     try connection.run(
       """
-      UPDATE operation SET left_values = \(JSONValue.object(sights).text)
-      WHERE id = \(operation.id) AND state IN (\(OperationState.dropped), \(OperationState.doubt))
+      UPDATE operation SET sights = \(JSONValue.object(sights).text) WHERE id = \(operation.id)
       """)
   }
 
   /// What runs saw of the records of a watched request, by record ID.
   private func sights(of operation: OperationRow) throws -> JSONObject {
-    let text = try connection.text(
-      """
-      SELECT left_values FROM operation
-      WHERE id = \(operation.id) AND state IN (\(OperationState.dropped), \(OperationState.doubt))
-      """)
+    let text = try connection.text("SELECT sights FROM operation WHERE id = \(operation.id)")
     return try text.flatMap { try JSONValue(parsing: $0).object } ?? [:]
   }
 
@@ -126,17 +140,17 @@ extension LedgerDatabase {
     }.max()
   }
 
-  /// The latest time, in ms of the org's time, at which a run saw that the org has the values of an
-  /// edit; nil if the edit has none of these verdicts.
-  func noticed(_ edit: Int64, as verdicts: [Verdict]) throws -> Int64? {
-    try connection.integer(
+  /// The last run that saw that the org has the values of an edit, with the latest time of that, in
+  /// ms of the org's time; nil if the edit has none of these verdicts.
+  func noticed(_ edit: Int64, as verdicts: [Verdict]) throws -> (run: String, time: Int64)? {
+    let row = try connection.first(
       """
-      SELECT n.now_ms FROM edit e JOIN outcome x ON x.edit_id = e.id AND x.verdict = e.verdict
+      SELECT n.id, n.now_ms FROM edit e JOIN outcome x ON x.edit_id = e.id AND x.verdict = e.verdict
         JOIN run n ON n.id = x.run_id
       WHERE e.id = \(edit) AND e.verdict IN (\(list: verdicts.map { .text($0.rawValue) }))
       ORDER BY n.number DESC LIMIT 1
-      """
-    ).map { $0 + OperationRow.writeMilliseconds }
+      """)
+    return row.map { ($0[0].text ?? "", ($0[1].integer ?? 0) + OperationRow.writeMilliseconds) }
   }
 
   /// The record that an edit was found or declared to have created.

@@ -218,7 +218,10 @@ extension Reconciler {
     let state = state
     var resolver = InDoubtResolver(
       reader: access, unansweredWaitSeconds: options.unansweredWaitSeconds
-    ) { try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0) }
+    ) {
+      try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0)
+        || state.isReportedDuplicate($0)
+    }
     resolver.inFlight = options.inFlight
     return resolver
   }
@@ -267,6 +270,13 @@ extension Reconciler {
     let operation = write.operation
     switch finding {
     case .done(let done): return try enter(done, of: write, now: now)
+    case .notDone where operation.isRestoring:
+      // Its edit is open, and is not sent again.
+      try state.move(operation, to: .dropped)
+      var settlement = operation.expected
+      settlement.detail.showNow(operation.seen?.object ?? [:])
+      try state.settle(operation.editID, run: run.id, settlement)
+      return nil
     case .notDone:
       // Once per run, so that an org that loses every answer cannot keep the run busy.
       guard resent.insert(operation.editID).inserted else {

@@ -7,9 +7,10 @@ import System
 /// The watch: requests that were sent without an answer and may still arrive.
 ///
 /// A request is watched for its time whatever the outcome of its edit is: resolved, decided,
-/// replaced, undone, matched to another record, or sent again. If it arrives while its edit still
-/// waits, the edit is done. If the edit has an outcome by then, it is open as a conflict or as
-/// `duplicate created` until an operator decides: no later attempt or return closes it
+/// replaced, undone, matched to another record, or sent again. What looks like its effect resolves
+/// its edit, but a user can have done the same, and the request may still arrive. If it arrives while
+/// its edit still waits, the edit is done. If the edit has an outcome by then, it is open as a
+/// conflict or as `duplicate created` until an operator decides: no later attempt or return closes it
 /// (`LedgerDatabase.hasArrivedLate`), and no decision that was made before it was reported
 /// (`report`).
 ///
@@ -25,14 +26,17 @@ import System
 ///   last, that user may have entered the same values. Then the request *may* have arrived, and its
 ///   edit is open, but nothing is sent again. An edit that is still to be sent is compared with the
 ///   org anyway.
+/// - If its sender wrote the request's values at its time, it most likely arrived then. After that,
+///   only a value that came back is its effect.
 ///
 /// The last known values are those that runs and writes of attache read after the request was sent
 /// (`LedgerDatabase.lastKnown`). Another user's change of other fields does not count as an arrival,
-/// nor does a value that has been there since. Each request is reported once.
+/// nor does a value that has been there since. Each effect is reported once.
+///
+/// A request that arrived over a newer write of attache is taken back: its fields get the values that
+/// stood there last, whether attache or a user of the org had written them (`putRight`).
 extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
-  ///
-  /// A newer write that a request overwrote is sent again, so that the newer edit stands.
   nonisolated(nonsending) func settleLate() async throws {
     var (late, children): ([DoubtfulWrite], [DoubtfulWrite]) = ([], [])
     for operation in try state.lateOperations(since: state.watchStart(run)) {
@@ -95,23 +99,26 @@ extension Reconciler {
     }
     let held = try await records(of: others, key, access)
     var reported: Set<Int64> = []
-    var unchanged: [(record: JSONObject, operation: OperationRow)] = []
     // A record that an upsert created shows more than the one that was known before.
     for (write, record) in others.map({ ($0, held[$0.operation.recordID ?? ""]) })
       + writes.map({ ($0, known[$0.operation.recordID ?? ""]) })
     {
       guard let record else { continue }
       // Of several requests of an edit, one accounts for what is seen.
-      var isNew = !reported.contains(write.edit.id)
-      if isNew { isNew = try await hasArrived(write, record, access) }
-      if isNew {
-        reported.insert(write.edit.id)
-      } else {
-        unchanged.append((record, write.operation))
+      guard !reported.contains(write.edit.id), try await hasArrived(write, record, access) else {
+        continue
       }
+      reported.insert(write.edit.id)
     }
     try state.connection.transaction {
-      for (record, operation) in unchanged { try noteSight(of: record, for: operation) }
+      for write in writes + others {
+        guard let id = write.operation.recordID else { continue }
+        if let record = known[id] ?? held[id] {
+          try noteSight(of: record, for: write.operation)
+        } else if write.operation.action == .undelete {
+          try state.noteSight(of: [:], id, at: nil, for: write.operation)
+        }
+      }
     }
   }
 
@@ -160,6 +167,7 @@ extension Reconciler {
     guard let id = operation.recordID else { return false }
     let writes = try state.writes(to: id).map(resolved)
     let known = try state.lastKnown(id, before: operation, writes)
+    if try isAsFound(operation, record, known) { return false }
     let evidence = Self.evidence(of: operation, in: record, since: known)
     let isSenders = evidence == .applied
     var taken: [String] = []
@@ -169,10 +177,9 @@ extension Reconciler {
       try isCreated
         || (isAfter(record, operation, known) && !isExplained(record, writes, write, known))
     else { return false }
-    if isSenders, let later = writes.last, later.id > operation.id,
-      !Self.stands(later, in: record, against: operation)
-    {
-      try await putRight(write, later, record)
+    let replaced = isSenders ? try replaced(by: operation, in: record, writes) : [:]
+    if !replaced.isEmpty {
+      try await putRight(write, replaced, writes, record)
     } else {
       let isCertain = isSenders || isCreated
       try await arrived(write, record, access, perhapsIn: isCertain ? [] : taken)
@@ -180,7 +187,25 @@ extension Reconciler {
     return true
   }
 
-  /// Records what this run saw of a record that a request has not changed.
+  /// Whether a request's effect was found at its time, and the record shows no other one since.
+  private func isAsFound(
+    _ operation: OperationRow, _ record: JSONObject, _ known: JSONObject
+  ) throws -> Bool {
+    guard operation.state == .done, let id = operation.recordID else { return false }
+    if operation.action == .undelete {
+      return try state.sight(of: id, for: operation)?.isEmpty != true
+    }
+    if let written = operation.serverDate.flatMap({ Dates.milliseconds(iso8601: $0) }) {
+      let first = operation.sentMilliseconds ?? 0
+      let last = max(first, operation.lastSentMilliseconds ?? first)
+      guard operation.left != nil, written >= first - UnacknowledgedCreates.slackMilliseconds,
+        written <= last + OperationRow.writeMilliseconds
+      else { return false }
+    }
+    return WriteEvidence.taken(by: record, since: known, of: operation.payload).isEmpty
+  }
+
+  /// Records what this run saw of a record of a request.
   func noteSight(of record: JSONObject, for operation: OperationRow) throws {
     guard let id = operation.recordID else { return }
     let date = record[try modificationField(of: operation)]?.string
@@ -202,21 +227,6 @@ extension Reconciler {
       since: known)
   }
 
-  /// Whether a record has the values of a newer write, and not those of an older one that arrived
-  /// late.
-  ///
-  /// The values after the newer write may have been read after the older one had arrived. If the
-  /// record has exactly the older one's values, such a reading shows nothing.
-  private static func stands(
-    _ later: OperationRow, in record: JSONObject, against older: OperationRow
-  ) -> Bool {
-    if WriteEvidence.isWhole(later.payload, in: record) { return true }
-    guard !WriteEvidence.isWhole(older.payload, in: record), let left = later.leftOfSent else {
-      return false
-    }
-    return WriteEvidence.isWhole(left, in: record)
-  }
-
   /// Whether something other than a late request accounts for a record's state.
   ///
   /// This can be another write of attache, by its values and its date, or the edit's own outcome if
@@ -231,7 +241,14 @@ extension Reconciler {
     let noticed = try state.noticed(
       operation.editID,
       as: operation.purpose == .undo ? [.undone, .partlyUndone] : [.alreadyInOrg])
-    if let noticed, let written = Self.written(record), written <= noticed { return true }
+    // What an earlier run noticed has the date that it saw at its end.
+    let sight = try operation.recordID.flatMap { try state.sight(of: $0, for: operation) }
+    let isUnchanged = Self.isSame(sight?[OperationRow.dateKey]?.string, date)
+    if let noticed, let written = Self.written(record), written <= noticed.time,
+      noticed.run == run.id || isUnchanged
+    {
+      return true
+    }
     let isWhole = { (sent: JSONObject) in WriteEvidence.isWhole(sent, in: record) }
     return writes.contains { done in
       let left = done.leftOfSent
@@ -240,9 +257,10 @@ extension Reconciler {
       if isWhole(operation.payload), !isWhole(done.payload) { return false }
       guard let leftDate = done.serverDate else {
         // The values after it were not read.
-        return done.id == writes.last?.id && done.id > operation.id && isWhole(left ?? done.payload)
+        return done.id == writes.last?.id && done.id >= operation.id
+          && isWhole(left ?? done.payload) && (done.id > operation.id || isUnchanged)
       }
-      return date.map { ServerDate.isSame(leftDate, $0) } ?? true && isWhole(left ?? done.payload)
+      return Self.isSame(leftDate, date) && isWhole(left ?? done.payload)
     }
   }
 
@@ -282,6 +300,12 @@ extension Reconciler {
     return !ServerDate.isSame(last, current)
   }
 
+  /// Whether two dates of a record are the same, as far as both are known.
+  private static func isSame(_ one: String?, _ other: String?) -> Bool {
+    guard let one, let other else { return true }
+    return ServerDate.isSame(one, other)
+  }
+
   /// When a record was last written, in ms of the org's time.
   private static func written(_ record: JSONObject) -> Int64? {
     record["LastModifiedDate"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
@@ -313,6 +337,9 @@ extension Reconciler {
     let overwritten = try overwritten(by: operation)
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
+      if fields.isEmpty, let written = Self.written(record) {
+        try state.noteLastAttempt(of: operation, written)
+      }
       var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
       settlement.detail.message = words
       if settlement.verdict == .conflict { settlement.detail.showNow(record) }
@@ -370,88 +397,6 @@ extension Reconciler {
     }
     guard let verdict, verdict != .unconfirmed else { return words }
     return words + "; the edit had been reported as \(verdict.rawValue)"
-  }
-
-  /// Sends a newer write again that a late request overwrote, and leaves the late request's edit
-  /// for review, because the request may have overwritten other users' work as well.
-  private nonisolated(nonsending) func putRight(
-    _ write: DoubtfulWrite, _ later: OperationRow, _ record: JSONObject
-  ) async throws {
-    let operation = write.operation
-    var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
-    settlement.verdict = .conflict
-    settlement.detail.showNow(later.payload)
-    settlement.detail.otherEdits = operation.editID == later.editID ? [] : [later.editID]
-    let overwritten = try overwritten(by: operation, besides: later.payload)
-    try state.connection.transaction {
-      try state.finish(operation, .done(recordID: operation.recordID))
-      try tell(overwritten, by: operation, write.edit, &settlement)
-      try state.noteLeft([(operation, nil, nil)])
-      try report(&settlement, of: operation.editID)
-    }
-    try await sendAgain(later, over: operation, record)
-    // The second write of the same edit has given it an outcome.
-    if try state.verdict(of: operation.editID)?.isSettled == true {
-      try state.settle(operation.editID, run: run.id, settlement)
-    }
-  }
-
-  /// Sends a newer write again after an older one arrived and overwrote it.
-  ///
-  /// Only values that the older one can have reverted are sent: if both had the same value, another
-  /// write came since. If the org supports conditional requests, the write is sent only while the
-  /// record is as it was read.
-  private nonisolated(nonsending) func sendAgain(
-    _ later: OperationRow, over operation: OperationRow, _ record: JSONObject
-  ) async throws {
-    guard let found = try state.openEdit(id: later.editID), let id = operation.recordID,
-      let sync = rules.firstIndex(where: { $0.soup == found.edit.soup }),
-      let access = try await sender(of: found.snapshotID)
-    else {
-      summary.warnings.append(
-        "a request of an older edit of \(operation.sobject) \(operation.recordID ?? "") arrived late and overwrote a "
-          + "newer one, which could not be sent again")
-      return
-    }
-    var payload = JSONObject()
-    var fields: [FieldDifference] = []
-    for (name, value) in later.payload {
-      guard let older = operation.payload[name], !FieldValue.isSame(older, value),
-        !FieldValue.isSame(value, record[name])
-      else { continue }
-      payload[name] = value
-      fields.append(
-        FieldDifference(name: name, base: nil, device: value, server: record[name] ?? .null))
-    }
-    guard !payload.names.isEmpty else { return }
-    var detail = OutcomeDetail.because(
-      "a request of an older edit arrived late and overwrote this edit, which was sent again"
-    )
-    detail.fields = fields
-    detail.recordID = id
-    detail.otherEdits = operation.editID == later.editID ? [] : [operation.editID]
-    var plan = SnapshotPlan(snapshotID: found.snapshotID)
-    plan.sends = [
-      PlannedSend(
-        edit: found.edit, sync: sync,
-        operation: OperationRow(
-          editID: later.editID, action: .update, purpose: later.purpose, sobject: later.sobject,
-          recordID: id, payload: payload,
-          expected: Settlement(
-            later.purpose == .undo ? later.expected.verdict : .updated, detail),
-          modificationField: rules[sync].target.modificationDateFieldName),
-        condition: record["LastModifiedDate"]?.string, isStrict: options.conditionalUpdates)
-    ]
-    plan.levels = [[found.edit.id]]
-    try await send([(plan, access)])
-  }
-
-  private nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {
-    do {
-      return try await access(to: snapshotID)
-    } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
-      return nil
-    }
   }
 }
 

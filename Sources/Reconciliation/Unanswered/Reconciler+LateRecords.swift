@@ -43,7 +43,7 @@ extension Reconciler {
     if let last = try state.lastDeletion(of: id) { return last }
     return try state.noticed(
       operation.editID,
-      as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])
+      as: operation.purpose == .undo ? [.undone] : [.alreadyInOrg, .deleted])?.time
   }
 
   private func enterDeleted(
@@ -116,14 +116,24 @@ extension Reconciler {
     resolver.rivals = try state.unfinishedOperations().filter {
       $0.action == .create && $0.sobject == key.sobject
     }.map { try pending($0, access) }
-    let arrived = try await resolver.arrived(
-      writes.map { try pending($0.operation, access) }, of: key.sobject
-    ) {
-      let edit = writes[$0].edit.id
-      return try state.doneRecordID(of: edit) != nil || state.verdict(of: edit)?.isSettled == true
-    }
-    for case (let write, let made?) in zip(writes, arrived) {
-      try enter(made, of: write, Self.lateWords(state.verdict(of: write.edit.id)))
+    var writes = writes
+    while true {
+      let arrived = try await resolver.arrived(
+        writes.map { try pending($0.operation, access) }, of: key.sobject
+      ) { [writes] in
+        let edit = writes[$0].edit.id
+        return try state.doneRecordID(of: edit) != nil || state.verdict(of: edit)?.isSettled == true
+      }
+      // Another record may look the same: every one is reported.
+      var isLast = true
+      for (place, made) in arrived.enumerated() {
+        guard let made else { continue }
+        let words = try Self.lateWords(state.verdict(of: writes[place].edit.id))
+        guard try enter(made, of: writes[place], words) else { continue }
+        writes[place].operation.state = .done
+        isLast = false
+      }
+      if isLast { return }
     }
   }
 
@@ -160,17 +170,18 @@ extension Reconciler {
     try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
   }
 
-  /// Records the second record of an edit, or the first one of an edit without a record.
-  func enter(
+  /// Records another record of an edit, or the first one of an edit without a record; the result is
+  /// whether it was not known yet.
+  @discardableResult func enter(
     _ made: UnacknowledgedCreates.Made, of write: DoubtfulWrite, _ words: String
-  ) throws {
+  ) throws -> Bool {
     let existing = try existing(write)
-    if write.operation.state == .done, try isReported(made.id, of: write.edit) { return }
+    if try state.hasReported(made.id, asDuplicateOf: write.edit.id) { return false }
     // It already existed when an operator named another one.
     if let existing, existing != made.id,
       try state.hasShown(made.id, asCandidateOf: write.edit.id)
     {
-      return
+      return false
     }
     var message = [words]
     if let sender = write.operation.senderID, let creator = made.creatorID, creator != sender {
@@ -187,6 +198,14 @@ extension Reconciler {
         var detail = write.operation.expected.detail
         detail.recordID = existing
         detail.otherID = made.id
+        // Those that still have to be decided about stay in the report.
+        if try state.verdict(of: write.edit.id) == .duplicateCreated,
+          let told = try state.toldTwins(of: write.edit.id)
+        {
+          let all = Set([told.first, told.second, made.id] + told.others).subtracting([existing])
+          if all.contains(told.second) { detail.otherID = told.second }
+          if all.count > 1 { detail.candidates = all.sorted() }
+        }
         settlement = Settlement(.duplicateCreated, detail)
         // Later edits of its device also report both records, until one of them is chosen.
         if let creation = write.edit.creation {
@@ -198,18 +217,6 @@ extension Reconciler {
       settlement.detail.message = message.joined(separator: "; ")
       try report(&settlement, of: write.edit.id)
     }
-  }
-
-  /// Whether a duplicate of an edit with a record has been reported, or another one that a request
-  /// of the edit created.
-  ///
-  /// A request creates one record, so another match does not replace that one. The device may have
-  /// created a record by itself.
-  private func isReported(_ recordID: String, of edit: OpenEdit) throws -> Bool {
-    if try state.hasReported(recordID, asDuplicateOf: edit.id) { return true }
-    guard let creation = edit.creation else { return false }
-    let known = creation.isTwice ? creation.deviceRecordID : nil
-    guard let second = try state.toldTwins(of: edit.id)?.second ?? known else { return false }
-    return try second != recordID && !state.isOfDevice(second, creation: creation.id)
+    return true
   }
 }

@@ -71,7 +71,7 @@ package struct DecisionRequest: Sendable, Hashable {
           case .user: [edit.username ?? ""]
           case .soup: [edit.soup]
           case .sobject: [edit.sobject]
-          case .recordId: [edit.recordID, edit.detail.recordID, edit.detail.otherID]
+          case .recordId: [edit.recordID, edit.detail.recordID] + edit.detail.otherIDs
           case .foundBy: [edit.foundBy]
           default: []
           }

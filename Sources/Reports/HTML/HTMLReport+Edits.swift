@@ -127,7 +127,7 @@ extension HTMLReport {
       lines.append(line)
     }
     if let change = detail.serverChange { lines.append(changed(change, model)) }
-    if let other = detail.otherID {
+    for other in detail.otherIDs {
       let label =
         switch edit.verdict {
         case .mergedOnServer: "The surviving record is"

@@ -25,7 +25,7 @@ enum DecisionText {
     if let words = options.words(of: edit) {
       lines += WordLines.of("  " + words, indent: "  ")
     }
-    if let other = edit.detail.otherID { lines.append("  other record: \(other)") }
+    for other in edit.detail.otherIDs { lines.append("  other record: \(other)") }
     if !edit.detail.otherEdits.isEmpty {
       let others = edit.detail.otherEdits.map { String($0) }.joined(separator: ", ")
       lines.append("  other edits: \(others)")

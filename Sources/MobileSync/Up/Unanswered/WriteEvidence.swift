@@ -71,7 +71,7 @@ package enum WriteEvidence: Sendable, Hashable {
   /// the value that was sent or what automation most likely makes of it.
   ///
   /// It does not matter who wrote last: the record has one last writer for all of its fields.
-  private static func taken(
+  package static func taken(
     by record: JSONObject, since known: JSONObject, of sent: JSONObject
   ) -> [String] {
     sent.filter { name, value in
