@@ -33,7 +33,7 @@ final class RawServer: Sendable {
       var number = 0
       while true {
         let connection = accept(descriptor, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else { break }
         let request = Self.readHead(connection, headBytes)
         let bytes = answer(number, request)
         number += 1
@@ -43,13 +43,13 @@ final class RawServer: Sendable {
         shutdown(connection, Int32(SHUT_WR))
         close(connection)
       }
+      // Closed here: otherwise the next `accept` could be on a listener of another server, which got
+      // the same number.
+      close(descriptor)
     }
   }
 
-  deinit {
-    shutdown(listener, Int32(SHUT_RDWR))
-    close(listener)
-  }
+  deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
   var url: String { "http://127.0.0.1:\(port)/" }
 

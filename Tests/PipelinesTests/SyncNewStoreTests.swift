@@ -175,21 +175,26 @@ import Testing
     #expect(try Self.files(scene) == ["store.sqlite"])
   }
 
-  @Test func `a store whose pages could not be written is not created`() throws {
+  @Test func `a store whose pages could not be written is not created`() async throws {
     let scene = try SyncScene()
-    Self.shorten(scene)
     let unfinished = scene.store + ".partial"
+    let empty = Locked<Int64>(0)
     scene.world.server.faults.add(
-      .kind(.queryMore), nth: 2,
+      .kind(.query),
       .pause(afterBytes: 0) {
-        // No store of attache has pages without reserved bytes.
-        guard let file = try? FileDescriptorHandle.updating(unfinished) else { return }
-        try? [UInt8(0)].withUnsafeBytes { try file.write($0, at: 20) }
+        let size = (try? Files.size(of: unfinished)) ?? 0
+        empty.withLock { $0 = size }
       })
-    let failed = try scene.prime("accounts")
-    #expect(failed.status != 0)
+    #expect(try scene.prime("accounts").status == 0)
+    try Files.remove(scene.store)
+    // A file cannot become larger than the store without records.
+    let kibibytes = empty.withLock { $0 / 1024 }
+    try #require(kibibytes > 0)
+    let failed = try await ProgramRun.blocking(
+      Self.words(scene.store), variables: scene.world.variables,
+      shell: #"trap '' XFSZ; ulimit -f \#(kibibytes); exec "$@""#)
+    #expect(failed.status == 1, "\(failed.everything)")
     #expect(try Self.files(scene) == [])
-    scene.world.server.faults.removeAll()
     #expect(try scene.prime("accounts").status == 0)
     #expect(try scene.elements("accounts").count == 5)
   }
