@@ -177,6 +177,11 @@ import Testing
 
   @Test func `a store whose pages could not be written is not created`() async throws {
     let scene = try SyncScene()
+    let ada = try scene.world.user("ada")
+    for number in 0..<300 {
+      let name = String(repeating: "long ", count: 40) + String(number)
+      _ = try #require(scene.world.org.create("Account", ["Name": .string(name)], as: ada).id)
+    }
     let unfinished = scene.store + ".partial"
     let empty = Locked<Int64>(0)
     scene.world.server.faults.add(
@@ -196,7 +201,7 @@ import Testing
     #expect(failed.status == 1, "\(failed.everything)")
     #expect(try Self.files(scene) == [])
     #expect(try scene.prime("accounts").status == 0)
-    #expect(try scene.elements("accounts").count == 5)
+    #expect(try scene.elements("accounts").count == 305)
   }
 
   @Test func `what a removed store or a killed run left is not read`() throws {
