@@ -10,15 +10,15 @@ package enum FieldValue {
   /// IDs with or without their suffix. A text is the same as the Boolean or number that it spells.
   ///
   /// If one of the values is from the org, it is `other`: a field that stores only a date holds the
-  /// date of the moment that was sent. Objects and arrays are compared member by member.
+  /// date of the moment that was sent, and one that stores moments holds its whole second. Objects and arrays are compared member by member.
   package static func isSame(_ one: JSONValue?, _ other: JSONValue?) -> Bool {
     let one = normal(one)
     let other = normal(other)
     switch (one, other) {
     case (.number, .number): return one == other || isSameNumber(one, other)
     case (.string(let left), .string(let right)):
-      return isSameText(left, right) || isSameDate(left, right) || isDay(right, of: left)
-        || isSameID(left, right)
+      return isSameText(left, right) || isMoment(right, of: left) || isDay(right, of: left)
+        || isSameTime(left, right) || isSameID(left, right)
     case (.string(let text), .bool), (.string(let text), .number):
       return spelled(text).map { isSame($0, other) } ?? false
     case (.bool, .string(let text)), (.number, .string(let text)):
@@ -164,12 +164,43 @@ package enum FieldValue {
     }
   }
 
-  private static func isSameDate(_ one: String, _ other: String) -> Bool {
-    guard one.utf8.count >= 20, other.utf8.count >= 20,
-      let left = Dates.milliseconds(iso8601: one), let right = Dates.milliseconds(iso8601: other)
+  /// Whether a text is the moment that another text names, or its whole second.
+  private static func isMoment(_ held: String, of sent: String) -> Bool {
+    guard held.utf8.count >= 20, sent.utf8.count >= 20,
+      let right = Dates.milliseconds(iso8601: held), let left = Dates.milliseconds(iso8601: sent)
     else { return false }
-    return left == right
+    let fraction = left % 1000
+    return left == right || left - (fraction < 0 ? fraction + 1000 : fraction) == right
   }
+
+  /// Whether two texts name the same time of day, such as `13:30:00Z` and `13:30:00.000Z`.
+  private static func isSameTime(_ one: String, _ other: String) -> Bool {
+    guard let left = time(one), let right = time(other) else { return false }
+    return left.elementsEqual(right)
+  }
+
+  /// A time of day without its zone, which is always UTC, and without zeros at its end.
+  private static func time(_ text: String) -> Substring.UTF8View? {
+    guard (8...13).contains(text.utf8.count) else { return nil }
+    var rest = Substring(text).utf8
+    if rest.last == UInt8(ascii: "Z") { rest.removeLast() }
+    let places = Array(rest)
+    let isTime = places.enumerated().allSatisfy { place, byte in
+      switch place {
+      case 2, 5: byte == UInt8(ascii: ":")
+      case 8: byte == UInt8(ascii: ".")
+      default: isDigit(byte)
+      }
+    }
+    guard isTime, places.count == 8 || places.count > 9 else { return nil }
+    if places.count > 9 {
+      while rest.last == UInt8(ascii: "0") { rest.removeLast() }
+      if rest.last == UInt8(ascii: ".") { rest.removeLast() }
+    }
+    return rest
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
 
   /// Whether a text is the date of a moment.
   private static func isDay(_ day: String, of moment: String) -> Bool {
