@@ -64,6 +64,7 @@ public struct SyncsConfig: Sendable {
     let names = store.soups.map(\.soupName)
     // Each missing index of a soup is reported once, however many syncs need it.
     var said: Set<String> = []
+    let edited = Set(syncs.filter { $0.syncType == .syncUp }.flatMap(\.soups).map(\.soupName))
     for sync in syncs {
       if let problem = (sync.target.kind as? SyncUpTarget)?.idProblem {
         let node = places[sync.syncName]?["target"]
@@ -80,6 +81,13 @@ public struct SyncsConfig: Sendable {
           node?.line ?? sync.line, node?.column ?? sync.column, node?.path ?? "", message, fix)
       }
       for use in sync.soups {
+        if sync.syncType == .syncDown, edited.contains(use.soupName), !sync.fetchesID(use) {
+          report(
+            use.soupName,
+            "the sync \(JSONText.quoted(sync.syncName)) does not select Id, but a sync up sends the "
+              + "edits of \(JSONText.quoted(use.soupName)), and the org updates and deletes records by Id",
+            "select Id as well")
+        }
         guard let soup = store[use.soupName] else {
           let nearest = Spelling.nearest(use.soupName, among: names)
           report(
@@ -109,6 +117,16 @@ extension JSONNode {
       if let found = member.value.naming(soup: soup) { return found }
     }
     return (array ?? []).lazy.compactMap { $0.naming(soup: soup) }.first
+  }
+}
+
+extension SyncDefinition {
+  /// Whether the records that a sync down stores in a soup have an Id, as far as the fields are
+  /// known.
+  fileprivate func fetchesID(_ use: SoupUse) -> Bool {
+    let names = fieldNames(of: use.soupName).map { $0.lowercased() }
+    return use.paths.contains("Id") || names.isEmpty || names.contains("id")
+      || target.kind.queries.contains { $0.lowercased().contains("fields(") }
   }
 }
 
