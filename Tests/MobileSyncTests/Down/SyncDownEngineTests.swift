@@ -359,7 +359,7 @@ private final class FailingSink: RecordSink {
     let target = ScriptedTarget([])
     target.remote = [remote([8], asked: [1])]
     try await run(target, context(), mark: 5, ghosts: .listed)
-    #expect(target.asked == ["since 5", "list"])
+    #expect(target.asked == ["since 5", "list", "deleted since 5"])
     #expect(try store.elements(in: Self.soup, where: "Id", is: Self.id(2)).count == 1)
     #expect(try store.count(of: Self.soup) == 1)
   }
