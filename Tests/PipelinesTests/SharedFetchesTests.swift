@@ -90,7 +90,7 @@ import Testing
     let summary = try await world.runAsWritten()
     #expect(summary.findings == [.unlikeRecords])
     #expect(summary.exitStatus == .needsAttention)
-    #expect(summary.warnings.contains { $0.contains("read Account.Tag__c differently") })
+    #expect(summary.warnings.contains { $0.contains("read its field Tag__c differently") })
     #expect(summary.snapshots.count == 4)
     for name in Self.users {
       let tags = try world.device(name).elements("accounts").map { $0["Tag__c"]?.string ?? "" }

@@ -182,8 +182,8 @@ final class PooledRecords {
 
   /// Whether the user may get records of others, as far as a record of the sample shows.
   ///
-  /// If the user's own record differs from the stored one, the class is dissolved. A record that has
-  /// changed in between shows nothing. If the org lists a record for the user and does not return
+  /// If a field of the user's own record differs from the stored one, the class is dissolved. A
+  /// record that has changed in between shows nothing. If the org lists a record for the user and does not return
   /// it, there may be more such records.
   private func compare(_ entry: Entry, with shelf: PoolShelf) -> Bool {
     var stored: [UInt8] = []
@@ -191,16 +191,23 @@ final class PooledRecords {
       return true
     }
     guard let own = sampled[key] else { return false }
-    guard own.stamp == entry.stamp, own.bytes != stored else { return true }
-    pool.dissolve(shelf, Self.difference(own.bytes, stored))
+    guard own.stamp == entry.stamp, own.bytes != stored,
+      let field = Self.difference(own.bytes, stored, in: shelf.name.fields)
+    else { return true }
+    pool.dissolve(shelf, field)
     return false
   }
 
-  /// The first member by which two records differ.
-  private static func difference(_ one: [UInt8], _ other: [UInt8]) -> String? {
+  /// The first of the fields by which two records differ; nil if only the form of their JSON does.
+  private static func difference(
+    _ one: [UInt8], _ other: [UInt8], in fields: [String]
+  ) -> String? {
     let one = (try? JSONValue(parsing: one))?.object ?? [:]
     let other = (try? JSONValue(parsing: other))?.object ?? [:]
-    return (one.names + other.names).first { one[$0] != other[$0] }
+    let asked = Set(fields.map { $0.lowercased() })
+    return (one.names + other.names).first {
+      asked.contains($0.lowercased()) && one[$0] != other[$0]
+    }
   }
 
   /// Releases the claims that no response fulfilled.

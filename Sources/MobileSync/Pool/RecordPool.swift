@@ -21,8 +21,8 @@ package final class RecordPool: Sendable {
   /// A class whose users turned out to read a record differently.
   package struct Unlike: Sendable, Hashable {
     package let object: String
-    /// The member that differs; nil if only the bytes differ.
-    package let field: String?
+    /// The field that differs.
+    package let field: String
   }
 
   /// The numbers of records in a pool.
@@ -105,7 +105,7 @@ package final class RecordPool: Sendable {
   }
 
   /// Lets the users of a class fetch their records separately.
-  func dissolve(_ shelf: PoolShelf, _ field: String?) {
+  func dissolve(_ shelf: PoolShelf, _ field: String) {
     guard shelf.dissolve() else { return }
     state.withLock { $0.unlike.append(Unlike(object: shelf.name.object, field: field)) }
   }

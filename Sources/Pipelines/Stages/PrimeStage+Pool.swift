@@ -33,9 +33,8 @@ extension PrimeStage {
     }
     for unlike in pool.unlike {
       run.summary.findings.insert(.unlikeRecords)
-      let what = unlike.field.map { "\(unlike.object).\($0)" } ?? "records of \(unlike.object)"
       run.warn(
-        "users who have the same description of \(unlike.object) read \(what) differently; "
+        "users who have the same description of \(unlike.object) read its field \(unlike.field) differently; "
           + "the records of \(unlike.object) were fetched for each user")
     }
     let misled = pool.misledReaders
