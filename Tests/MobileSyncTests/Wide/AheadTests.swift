@@ -48,22 +48,23 @@ import Testing
     #expect(one.cursors == other.cursors)
   }
 
-  struct Night: Sendable, CustomTestStringConvertible {
+  struct QuietRun: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let syncs: [SyncDefinition]
     let requests: [LocalOrg.RequestKind: Int]
   }
 
-  static let nights = [
-    Night(testDescription: "two queries", syncs: [accounts, contacts], requests: [.composite: 1]),
-    Night(
+  static let quietRuns = [
+    QuietRun(
+      testDescription: "two queries", syncs: [accounts, contacts], requests: [.composite: 1]),
+    QuietRun(
       testDescription: "a family",
       syncs: [
         SyncDefinition(
           syncName: "family", syncType: .syncDown, soupName: "accounts",
           target: .parentChildren(.accounts()), options: SyncOptions())
       ], requests: [.composite: 1]),
-    Night(
+    QuietRun(
       testDescription: "a query and a refresh, whose IDs are in the store",
       syncs: [
         accounts,
@@ -73,13 +74,13 @@ import Testing
             RefreshTarget(sobjectType: "Account", fieldlist: ["Site"], soupName: "accounts")),
           options: SyncOptions()),
       ], requests: [.composite: 1, .query: 1]),
-    Night(
+    QuietRun(
       testDescription: "a LIMIT, of which the store has fewer records",
       syncs: [.soql("some", "SELECT Id, Name FROM Account LIMIT 50", into: "accounts"), contacts],
       requests: [.composite: 1]),
-    Night(
+    QuietRun(
       testDescription: "one query", syncs: [accounts], requests: [.query: 1]),
-    Night(
+    QuietRun(
       testDescription: "the same query for two soups, and another one",
       syncs: [
         accounts, .soql("again", "SELECT Id, Name FROM Account", into: "contacts"),
@@ -87,16 +88,16 @@ import Testing
       ], requests: [.composite: 1, .query: 1]),
   ]
 
-  @Test(arguments: nights)
-  func `a quiet night is one call, as far as its queries are known before`(
-    _ night: Night
+  @Test(arguments: quietRuns)
+  func `a quiet run is one call, as far as its queries are known before`(
+    _ run: QuietRun
   ) async throws {
-    let (snapshot, direct) = try await primed(night.syncs)
+    let (snapshot, direct) = try await primed(run.syncs)
     let requests = try await scene.requests {
       let hasChanged = try await snapshot.prime().changed
       #expect(!hasChanged)
     }
-    #expect(requests == night.requests)
+    #expect(requests == run.requests)
     try change()
     for _ in 0..<2 {
       try await snapshot.prime()
@@ -160,7 +161,7 @@ import Testing
   }
 
   @Test func `what changes after the call is fetched by the next run`() async throws {
-    let (snapshot, direct) = try await primed(try #require(Self.nights.last).syncs)
+    let (snapshot, direct) = try await primed(try #require(Self.quietRuns.last).syncs)
     // While the second sync asks, the first one has its answer already.
     scene.org.server.faults.add(
       .kind(.query), .update(families[0].id, ["Name": "moved"], after: 5000))
