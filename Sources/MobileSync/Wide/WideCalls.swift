@@ -80,7 +80,10 @@ package final class WideCalls: Sendable {
   /// The text that `init(stored:)` reads; nil if nothing is known.
   package var stored: String? {
     let (widths, ranges) = state.withLock { ($0.widths, $0.ranges) }
-    let known = widths.mapValues(\.known).filter { $0.value.partBytes != nil }
+    // Short responses of an org that was never slow teach nothing.
+    let known = widths.mapValues(\.known).filter { _, known in
+      known.partBytes.map { $0 > 0 || known.parts < CallWidth.most } ?? false
+    }
     if known.isEmpty, ranges.isEmpty { return nil }
     var stored: JSONObject = [:]
     stored["widths"] = .object(

@@ -13,7 +13,8 @@ struct PrimeStage {
   func perform() async throws {
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
-    let wide = WideCalls(stored: try run.ledger.wideCalls)
+    let before = try run.ledger.wideCalls
+    let wide = WideCalls(stored: before)
     let pool = try makePool(of: users)
     var jobs: [PrimeJob] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
@@ -30,7 +31,8 @@ struct PrimeStage {
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
     try await prime(jobs, pool)
     if let pool { try await finish(pool, jobs) }
-    if let known = wide.stored { try run.ledger.noteWideCalls(known) }
+    let learned = wide.stored ?? "{}"
+    if learned != before ?? "{}" { try run.ledger.noteWideCalls(learned) }
     run.summary.snapshots.sort { $0.id < $1.id }
     PreflightStage(run: run).tell()
     // Every user was tried, so earlier findings about skipped users are outdated.
