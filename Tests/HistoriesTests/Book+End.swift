@@ -281,13 +281,15 @@ extension Book {
     if row.isDeleted, records.contains(where: { $0.name.hasSuffix("-0") }) { return true }
     if !ids.isDisjoint(with: touchedLate) { return true }
     if isSent(row, of: one, ids) { return true }
+    // A phone that was issued a deleted record edits it under its old ID.
+    let versions = ids.union(ids.flatMap { world.watch.replaced(by: $0) })
     for other in returned {
       for (id, rival) in other.rows {
         // The org deletes the details of a record with it.
         if let parent = row.parent, deletes(rival, parent, in: world) { return true }
         if row.isDeleted, let parent = rival.parent, ids.contains(parent) { return true }
         let isSame =
-          rival.serverID.map { ids.contains($0) } ?? false
+          rival.serverID.map { versions.contains($0) } ?? false
           || (rival.marker.map { marker in
             names.contains(marker) || records.contains { $0.name == marker }
               || isKey(of: records, marker)

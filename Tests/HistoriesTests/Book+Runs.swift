@@ -121,7 +121,7 @@ extension Book {
       return
     }
     if isUndo(transition, in: world) { return }
-    if transition.isBack {
+    if transition.isBack || isOfReplaced(transition, in: world) {
       // The phone has reverted its edit, and returns that with another edit of the row.
       if let before = change(transition.old), isTakenBack(before, in: world),
         before.issued == transition.new
@@ -155,6 +155,17 @@ extension Book {
     } else if transition.old != nil || change.issued != nil {
       throw Violation(
         "\(words), another user's value, became \(change.value) under LEAVE_IF_CHANGED")
+    }
+  }
+
+  /// Whether a recreated record has got a value of the deleted one that it replaces.
+  ///
+  /// The phone was issued the deleted one's values, and OVERWRITE sends them as if the record had
+  /// never been deleted.
+  private func isOfReplaced(_ transition: OrgWatch.Transition, in world: World) -> Bool {
+    guard world.setup.overwrites, let new = transition.new else { return false }
+    return world.watch.replaced(by: transition.field.record).contains {
+      world.watch.hasSeen(new, $0, transition.field.field)
     }
   }
 

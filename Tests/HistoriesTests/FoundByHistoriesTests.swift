@@ -333,6 +333,28 @@ import Testing
         .run(.all, nil), .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1),
         .run(.reconcile, lostAnswer),
       ]),
+    Found(
+      "OVERWRITE sends a recreated record the values that a phone was issued before", 881_234_054,
+      setup(
+        overwrites: true, quiet: 0, .correlation, android: [2], unmarked: [0], across: .lastWins,
+        cuts: true, concurrency: 4),
+      [
+        .edit(phone: 0, soup: 0, pick: 18, field: 82, .boolean),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: false)),
+        .returnStore(phone: 0), .run(.reconcile, nil),
+        .edit(phone: 1, soup: 1, pick: 48, field: 30, .text),
+      ]),
+    Found(
+      "an edit that recreated a record conflicts with another phone's, under either ID",
+      552_100_035,
+      setup(overwrites: true, quiet: 120, .external, android: [1, 2], carries: true, cuts: true),
+      [
+        .edit(phone: 0, soup: 0, pick: 1, field: 57, .boolean), .returnStore(phone: 0),
+        .orgChange(OrgChange(action: .delete, target: .record(97), isSameSecond: false)),
+        .run(.all, nil), .edit(phone: 1, soup: 1, pick: 25, field: 75, .number),
+        .returnStore(phone: 1), .run(.all, nil), .install(phone: 1),
+        .fix(phone: 1, pick: 84, field: 42),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -160,6 +160,16 @@ final class OrgWatch: Sendable {
   func firstEntry(of value: String?, in field: FieldID) -> Entry? {
     history(field.record, field.field).first { $0.value == value }
   }
+  /// The deleted records in whose place a record was recreated: they have its name.
+  func replaced(by id: String) -> [String] {
+    state.withLock { state in
+      guard let record = state.records[id] else { return [] }
+      return state.records.values.filter {
+        $0.sobject == record.sobject && $0.name == record.name && $0.id < id
+          && state.deletions[$0.id] != nil
+      }.map(\.id)
+    }
+  }
   func hasSeen(_ value: String, anywhere field: String) -> Bool {
     state.withLock { state in
       state.history.contains { $0.key.field == field && $0.value.contains { $0.value == value } }

@@ -1,3 +1,4 @@
+import Ledger
 import Rehearsal
 import Testing
 
@@ -66,6 +67,31 @@ import Testing
     let fresh = try scene.world.device("ada", as: "fresh")
     #expect(try scene.row(id, on: fresh)["Phone"] == "one")
     #expect(try scene.row(id, on: fresh, "vips")["Website"] == "https://one")
+  }
+
+  @Test(arguments: [false, true])
+  func `a fixed row still conflicts with another phone's write, recreated or not`(
+    _ isRecreated: Bool
+  ) async throws {
+    let scene = try CarriedScene(twoSoups: "OVERWRITE")
+    try await scene.world.run()
+    let (one, two) = (try scene.world.device("ada"), try scene.world.device("ada", as: "two"))
+    let id = try scene.scene.account(one)
+    try scene.world.org.moveClock(by: 5000)
+    try one.edit("accounts", id: id, ["Phone": "one"], now: scene.later())
+    if isRecreated { try scene.scene.delete(id) }
+    let verdict: Verdict = isRecreated ? .created : .updated
+    #expect(try await scene.verdicts(one, as: "one.sqlite") == [verdict: 1])
+    try two.edit("vips", id: id, ["Website": "https://two"], now: scene.later(2))
+    #expect(try await scene.verdicts(two, as: "two.sqlite") == [.deviceConflict: 1])
+    let next = try scene.world.device("ada", as: "next")
+    let current = try #require(try scene.dirty(next, "vips").first?["Id"]?.string)
+    #expect((current == id) != isRecreated)
+    try next.fix("vips", id: current, ["Website": "https://fixed"], now: scene.later(30))
+    let night = try await scene.run(next, as: "three.sqlite")
+    #expect(night.verdicts == [.superseded: 1, .deviceConflict: 1])
+    #expect(try scene.scene.edits(of: night.run).last?.detail.otherEdits == [1])
+    #expect(try scene.scene.field("Phone", of: current) == "one")
   }
 
   // MARK: stores without marks

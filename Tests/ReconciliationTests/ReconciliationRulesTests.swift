@@ -42,6 +42,30 @@ struct ReconciliationRulesTests {
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '7'") == 1)
   }
 
+  @Test(arguments: [false, true])
+  func `OVERWRITE sends all listed fields to a record, recreated or not`(
+    _ isRecreated: Bool
+  ) async throws {
+    day.options.deviceConflicts = .lastWins
+    day.rules = [
+      FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite),
+      FieldDay.rule("calls", ["Description", "Phone"], mode: .overwrite),
+    ]
+    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Description": "issued"])
+    let first = try day.edited(account: id, ["Phone": "2"])
+    let second = try day.edited("calls", "Account", id, ["Description": "edited"])
+    if isRecreated { _ = day.org.delete("Account", id: id, as: day.admin) }
+    let verdict = isRecreated ? "created 1" : "updated 1"
+    #expect(try await day.verdicts([first], install: "a") == verdict)
+    #expect(try await day.verdicts([second], install: "b") == "updated 1")
+    let detail = try #require(try day.details().first)
+    let phone = try #require(detail.fields.first { $0.name == "Phone" })
+    #expect(phone.device == "1" && phone.server == "2")
+    let current = try #require(detail.recordID)
+    let record = try day.record("Account", current)
+    #expect(record["Phone"] == "1" && record["Description"] == "edited")
+  }
+
   @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
     day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
