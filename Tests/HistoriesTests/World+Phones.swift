@@ -56,6 +56,7 @@ extension World {
     let path = data.inbox(pipeline.inbox.path) + "/" + file
     try phone.returnStore(to: path, now: deviceNow())
     if let soup { try phone.alterHalf(path, soup) }
+    try date(path)
     let copy = directory.file(file)
     try Files.copy(data.inbox(pipeline.inbox.path) + "/" + file, to: copy)
     let state = phone.state

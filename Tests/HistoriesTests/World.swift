@@ -37,6 +37,8 @@ final class World {
   /// Whether a run has decided its edit since, when the request could no longer arrive.
   var isHeldSettled = false
   var step = 0
+  /// The time of the last return's file, in nanoseconds.
+  private var arrival: Int64 = 0
   private var deviceTime: Int64 = HistoryOrg.clockStart
   private var made = 0
   private var roots = 0
@@ -95,6 +97,15 @@ final class World {
   private func keep(in directory: String) { try? Strike.copyTree(root, to: directory) }
 
   // MARK: time and values
+
+  /// Dates a return's file after the one before it: files of one tick of the clock are read in the
+  /// order of their names.
+  func date(_ path: String) throws {
+    arrival = max(arrival + 1, try Files.modificationTime(of: path))
+    for file in [path, path + "-wal"] where Files.exists(file) {
+      try Files.setModificationTime(of: file, nanoseconds: arrival)
+    }
+  }
 
   /// A time on a phone, later than all before.
   func deviceNow() -> Int64 {
@@ -308,7 +319,9 @@ final class World {
     guard !book.returned.isEmpty else { return false }
     let old = book.returned[pick % book.returned.count]
     let inbox = data.inbox(pipeline.inbox.path)
-    try Files.copy(old.path, to: inbox + "/again-\(step)-\(old.file)")
+    let path = inbox + "/again-\(step)-\(old.file)"
+    try Files.copy(old.path, to: path)
+    try date(path)
     return true
   }
 }
