@@ -183,8 +183,8 @@ final class PooledRecords {
   /// Whether the user may get records of others, as far as a record of the sample shows.
   ///
   /// If a field of the user's own record differs from the stored one, the class is dissolved. A
-  /// record that has changed in between shows nothing. If the org lists a record for the user and does not return
-  /// it, there may be more such records.
+  /// record that has changed in between shows nothing. If the org lists a record for the user and
+  /// does not return it, there may be more such records.
   private func compare(_ entry: Entry, with shelf: PoolShelf) -> Bool {
     var stored: [UInt8] = []
     guard let key = RecordIDSet.key(entry.id.utf8), shelf.append(entry, to: &stored) else {
