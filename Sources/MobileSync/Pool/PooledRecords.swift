@@ -85,6 +85,7 @@ final class PooledRecords {
     _ page: [UInt8], of group: Int, in container: RecordScanner.Container
   ) throws(SyncError) -> [UInt8] {
     guard let shelf = shelves[group] else { return page }
+    let dropsStamp = shelf.name.lacksStamp
     var bytes = [UInt8(ascii: "[")]
     bytes.reserveCapacity(page.count)
     var records: [PoolShelf.Record] = []
@@ -96,7 +97,7 @@ final class PooledRecords {
           if count > 0 { bytes.append(UInt8(ascii: ",")) }
           count += 1
           let start = bytes.count
-          if shelf.name.lacksStamp, fields[1].kind != .missing {
+          if dropsStamp, fields[1].kind != .missing {
             let cut = JSONSplice.member(of: fields[1], in: raw)
             bytes.append(contentsOf: raw[range.lowerBound..<cut.lowerBound])
             bytes.append(contentsOf: raw[cut.upperBound..<range.upperBound])
