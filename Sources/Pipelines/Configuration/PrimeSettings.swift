@@ -33,6 +33,12 @@ package struct PrimeSettings: Sendable, Hashable {
   /// The values of `:name` in queries.
   package var variables: [String: String] = [:]
 
+  /// The values of a user's variables, as they are written into queries.
+  func variables(userID: String, username: String) -> [String: String] {
+    variables.merging(["userId": userID, "username": username]) { $1 }
+      .mapValues(SOQLLiteral.text)
+  }
+
   /// The variables that every query may use.
   package static let builtInVariables = ["userId", "username"]
 

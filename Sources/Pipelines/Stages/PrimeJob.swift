@@ -285,10 +285,10 @@ struct PrimeJob: Sendable {
   ///
   /// `:userId` is the user of the snapshot, whichever user fetches.
   func variables(_ session: Session) -> [String: String] {
-    var values = pipeline.prime.variables
-    values["userId"] = isGlobal ? session.identity.userID : user.id
-    values["username"] = isGlobal ? session.identity.username : user.username
-    return values.mapValues(SOQLLiteral.text)
+    isGlobal
+      ? pipeline.prime.variables(
+        userID: session.identity.userID, username: session.identity.username)
+      : pipeline.prime.variables(userID: user.id, username: user.username)
   }
 
   /// The syncs to run, and those whose states the device will need.

@@ -37,10 +37,8 @@ package struct SharingCheck: Sendable {
   /// Adds a user, whose session knows the objects of the syncs, and lists the user's briefcases.
   mutating func add(_ session: Session) async throws(OrgError) {
     let syncs = pipeline.stores(of: .user).flatMap(\.primed)
-    var variables = pipeline.prime.variables
-    variables["userId"] = session.identity.userID
-    variables["username"] = session.identity.username
-    variables = variables.mapValues(SOQLLiteral.text)
+    let variables = pipeline.prime.variables(
+      userID: session.identity.userID, username: session.identity.username)
     let hasBriefcases = syncs.contains { $0.target.of(BriefcaseTarget.self) != nil }
     let listed = hasBriefcases ? try await list(session) : [:]
     for sync in syncs {
@@ -78,23 +76,22 @@ package struct SharingCheck: Sendable {
     let known = tallies.firstIndex { $0.sync == sync && $0.object == object }
     if known == nil { tallies.append((sync, object, Tally())) }
     let place = known ?? tallies.count - 1
-    var tally = tallies[place].tally
     var fetched = ids?.count ?? 0
     switch shareability {
     case .shared(let name):
-      tally.classes[name, default: 0] += 1
-      var seen = tally.seen[name] ?? RecordIDSet()
-      let news = (ids ?? []).count { seen.insert($0) }
-      tally.seen[name] = seen
+      tallies[place].tally.classes[name, default: 0] += 1
+      let news = (ids ?? []).count {
+        tallies[place].tally.seen[name, default: RecordIDSet()].insert($0)
+      }
       fetched = news + min(RecordPool.sampleSize, fetched - news)
-    case .separate(let reasons): tally.separate[reasons.joined(separator: "; "), default: 0] += 1
+    case .separate(let reasons):
+      tallies[place].tally.separate[reasons.joined(separator: "; "), default: 0] += 1
     }
     if let ids {
-      tally.counts = RecordPool.Counts(
-        fetched: (tally.counts?.fetched ?? 0) + fetched, used: (tally.counts?.used ?? 0) + ids.count
-      )
+      let counts = tallies[place].tally.counts ?? RecordPool.Counts()
+      tallies[place].tally.counts = RecordPool.Counts(
+        fetched: counts.fetched + fetched, used: counts.used + ids.count)
     }
-    tallies[place].tally = tally
   }
 
   /// The lines of text.
