@@ -23,11 +23,13 @@ import Testing
   private static func setup(
     overwrites: Bool = false, strict: Bool = true, quiet: Int, _ visitKey: HistorySetup.VisitKey,
     android: Set<Int> = [], unmarked: Set<Int> = [], across: HistorySetup.DeviceConflicts = .manual,
-    carries: Bool = false, cuts: Bool = false, concurrency: Int = 1, prunes: Bool = false
+    carries: Bool = false, cuts: Bool = false, moves: Bool = false, trees: Bool = false,
+    concurrency: Int = 1, prunes: Bool = false
   ) -> HistorySetup {
     HistorySetup(
       overwrites: overwrites, strict: strict, quietSeconds: quiet, visitKey: visitKey,
-      across: across, carries: carries, concurrency: concurrency, cuts: cuts, prunes: prunes,
+      across: across, carries: carries, concurrency: concurrency, cuts: cuts, moves: moves,
+      trees: trees, prunes: prunes,
       phones: ["ada", "ada", "ben"].enumerated().map { phone, user in
         .init(
           user: user, isAndroid: android.contains(phone), marksInstall: !unmarked.contains(phone))
