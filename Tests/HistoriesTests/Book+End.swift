@@ -400,7 +400,7 @@ extension Book {
       let made = ids.subtracting(own)
       // An external ID is free again when its record is deleted.
       let named = Set(again.flatMap(\.candidates)).intersection(ids)
-      let most = 1 + again.count + named.count + (markers.count > 1 ? deleted.count : 0)
+      let most = 1 + again.count + named.count + (makers[marker]?.key != nil ? deleted.count : 0)
       if made.count > most {
         throw Violation("the org has \(made.count) records of \(marker): \(made.sorted())")
       }

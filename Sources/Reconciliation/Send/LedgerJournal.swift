@@ -406,8 +406,6 @@ package final class LedgerJournal: SyncUpJournal {
     _ send: PlannedSend, _ operation: OperationRow, _ words: String, _ told: inout Told
   ) throws {
     try state.finish(operation, .doubt)
-    // The edit of a late request is closed while what the request overwrote is restored.
-    if operation.isRestoring { try state.takeUp(send.edit.id) }
     reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
     told.settle(send, Settlement(.unconfirmed, .because(words)))
   }
