@@ -382,7 +382,9 @@ extension Book {
     let others = world.watch.records.map(\.id).filter {
       world.watch.firstName(of: $0)?.hasPrefix("other") ?? false
     }
-    let own = Set(syncs.filter(\.isMade).map(\.recordID) + others)
+    // What late requests made is told (`judgeLate`).
+    let late = lateEffects.filter { $0.kind == .made }.map(\.record)
+    let own = Set(syncs.filter(\.isMade).map(\.recordID) + others + late)
     for marker in makers.keys.sorted() {
       let markers = markers(with: marker)
       let records = world.watch.records.filter { markers.contains($0.name) }
@@ -398,7 +400,7 @@ extension Book {
       let made = ids.subtracting(own)
       // An external ID is free again when its record is deleted.
       let named = Set(again.flatMap(\.candidates)).intersection(ids)
-      let most = 1 + again.count + named.count + (markers.count > 1 ? deleted.count : 0)
+      let most = 1 + again.count + named.count + (makers[marker]?.key != nil ? deleted.count : 0)
       if made.count > most {
         throw Violation("the org has \(made.count) records of \(marker): \(made.sorted())")
       }

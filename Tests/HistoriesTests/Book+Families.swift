@@ -130,8 +130,9 @@ extension Book {
     }
   }
 
-  /// What a late request did is told. If its edit had an outcome by then, it stays open until a
-  /// person who was shown it has decided.
+  /// What a late request did is told.
+  ///
+  /// If its edit had an outcome by then, it stays open until a person who was shown it has decided.
   func judgeLate(in world: World) throws {
     var last: [Int: Report.Row] = [:]
     for report in orderedReports {

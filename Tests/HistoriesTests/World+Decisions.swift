@@ -103,7 +103,10 @@ extension World {
     case (.creates, nil, _):
       (fields["Name"], fields["External_Id__c"]) = (.string(name), .string(key))
       guard let user = org.user(named: phone.username) else { return false }
-      if let error = org.create("Site_Visit__c", fields, as: user).errors.first { throw error }
+      let outcome = org.create("Site_Visit__c", fields, as: user)
+      if let error = outcome.errors.first { throw error }
+      // As far as can be seen, a request without an answer has made it.
+      if runs.contains(where: \.isStruck), let id = outcome.id { book.sentAfterLoss.insert(id) }
       book.makers[name] = Book.Maker(phone: -1, state: -1, soup: "visits", key: key)
     case (.deletes, _, _), (.changes, _, _), (.restores, _, _), (.creates, _, _): return false
     }

@@ -279,12 +279,16 @@ extension LedgerDatabase {
   }
 
   /// Moves an operation to another state.
+  ///
+  /// The edit of a late request is closed while what the request overwrote is restored. If that is
+  /// not answered, the edit waits for the answer.
   package func move(_ operation: OperationRow, to state: OperationState) throws {
     try connection.run(
       """
       UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state == .doubt)
       WHERE id = \(operation.id)
       """)
+    if state == .doubt { try takeUp(operation.editID) }
   }
 
   /// The state of a record after a write: its date and fields; no fields if another user has
