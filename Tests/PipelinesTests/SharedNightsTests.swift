@@ -73,7 +73,7 @@ private struct SharedFleet {
   private mutating func setUp() throws {
     let formula = random.pick([
       "Phone & Fax", "Phone & Fax", "UPPER(Title)", "IF(BEGINS(Title, 'zq1'), Phone, Fax)",
-      "$User.LastName & Phone",
+      "$User.LastName & Phone", "$Setup.Fleet__c.Word__c & Phone",
     ])
     func names(_ percent: Int) -> String {
       scene.users.filter { _ in random.chance(percent) }.map { "\"\($0)\"" }
@@ -81,8 +81,13 @@ private struct SharedFleet {
     }
     var profiles: [[String]] = [[], [], []]
     for user in scene.users { profiles[random.below(3)].append("\"\(user)\"") }
+    let settings = scene.users.enumerated().map {
+      "\"\($1)\": \"\(FleetScene.word(100 + $0))\""
+    }
     let text = #"""
-      {"objects": {"Contact": {
+      {"customSettings": {"Fleet__c": {"Word__c": {
+         "users": {\#(settings.joined(separator: ","))}}}},
+       "objects": {"Contact": {
          "fields": {"Tag__c": {"type": "string", "formula": "\#(formula)"},
            "Secret__c": {"type": "encryptedstring", "length": 40}},
          "restrictionRules": [{"name": "Some", "userCriteria": "$Profile.Name = 'Blind'",

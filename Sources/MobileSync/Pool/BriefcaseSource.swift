@@ -79,7 +79,7 @@ final class PooledRetrieves: BriefcaseSource {
     while true {
       if let own {
         let page = try await own.next()
-        try await confirm()
+        await confirm()
         if let page {
           return try page.map { (answer) throws(SyncError) in
             BriefcaseAnswer(
@@ -102,10 +102,12 @@ final class PooledRetrieves: BriefcaseSource {
   }
 
   /// Replaces the shelves by those of the user's own descriptions, which the first records brought.
-  private func confirm() async throws(SyncError) {
+  ///
+  /// Without a description, the user fetches all records.
+  private func confirm() async {
     guard !isConfirmed else { return }
     isConfirmed = true
-    try await SyncError.inOrg { try await session.learn(groups.map(\.sobjectType)) }
+    try? await session.learn(groups.map(\.sobjectType))
     records.replace(groups.map { Self.shelf(pool, session, $0) })
   }
 }

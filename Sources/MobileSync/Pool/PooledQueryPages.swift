@@ -33,7 +33,7 @@ final class PooledQueryPages: SyncDownPages {
       return nil
     }
     guard let wanted = try await list(query, session, pool, context) else { return nil }
-    try await SyncError.inOrg { try await session.learn([query.objectName]) }
+    try? await session.learn([query.objectName])
     guard let object = session.knownObject(query.objectName),
       case .shared(let name) = query.sharing(object)
     else { return nil }
