@@ -10,7 +10,7 @@ import Testing
 @Suite(.serialized) struct FleetCostTests {
   private static let users = CampaignSize.fleetUsers.count
   private static let records = CampaignSize.fleetRecords.count
-  private static let fields = [
+  static let fields = [
     "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone", "Email",
     "MailingCity",
   ]

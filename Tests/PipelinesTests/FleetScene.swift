@@ -126,16 +126,15 @@ struct FleetScene: Sendable {
   }
 
   /// The newest generation's directory of a user; nil if there is none.
-  func newest(of user: String, _ mode: RecordPool.Mode) throws -> String? {
-    guard let id = world.org.user(named: user)?.id,
-      let number = try data(mode).generations(of: id).last
+  func newest(of user: String, in data: DataDirectory) throws -> String? {
+    guard let id = world.org.user(named: user)?.id, let number = try data.generations(of: id).last
     else { return nil }
-    return data(mode).generation(number, of: id)
+    return data.generation(number, of: id)
   }
 
   /// The rows of a user's newest store, without what depends on the order of arrival.
-  func rows(of user: String, _ mode: RecordPool.Mode) throws -> [String] {
-    guard let directory = try newest(of: user, mode) else { return [] }
+  func rows(of user: String, in data: DataDirectory) throws -> [String] {
+    guard let directory = try newest(of: user, in: data) else { return [] }
     return try Tree.files(directory + "/ios").flatMap { name -> [String] in
       let store = try Store(opening: directory + "/ios/" + name, readOnly: true)
       var rows: [String] = []
@@ -146,5 +145,9 @@ struct FleetScene: Sendable {
       }
       return rows.sorted()
     }
+  }
+
+  func rows(of user: String, _ mode: RecordPool.Mode) throws -> [String] {
+    try rows(of: user, in: data(mode))
   }
 }

@@ -119,6 +119,24 @@ import Testing
     try checkTags(scene)
   }
 
+  /// No file of the program may have more than a mebibyte, which the file of the pool exceeds.
+  @Test(arguments: FleetScene.Kind.allCases)
+  func `if the disk takes no more records, the users fetch the others separately`(
+    _ kind: FleetScene.Kind
+  ) async throws {
+    let scene = try FleetScene(users: 8, kind, fields: FleetCostTests.fields)
+    try scene.fill(shared: 60, own: 500)
+    let run = try await scene.world.program(
+      ["prime"], shell: #"ulimit -f 1024; trap '' XFSZ; exec "$@""#)
+    #expect(run.status == 0, "\(run.everything)")
+    #expect(run.everything.contains("the disk took no more records to share"))
+    _ = try await scene.run(.never)
+    for user in scene.users {
+      let rows = try scene.rows(of: user, in: scene.world.data)
+      #expect(try rows.count == 560 && rows == scene.rows(of: user, .never), "\(user)")
+    }
+  }
+
   @Test func `org check says what is shared and what is not`() async throws {
     let world = try Self.world()
     let check = try await OrgCheck.run(

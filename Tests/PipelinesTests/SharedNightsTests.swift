@@ -139,7 +139,7 @@ private struct SharedFleet {
       let rows = try scene.rows(of: user, .never)
       #expect(try scene.rows(of: user, kind.mode) == rows, "seed \(seed), \(user)")
       let allowed = rows.reduce(into: Set<Substring>()) { $0.formUnion(Self.words(in: $1)) }
-      guard let directory = try scene.newest(of: user, kind.mode) else { continue }
+      guard let directory = try scene.newest(of: user, in: scene.data(kind.mode)) else { continue }
       known.insert(String(directory.dropFirst(data.count + 1)))
       var files = try Tree.files(directory).map { directory + "/" + $0 }
       let bundle = try #require(files.first { $0.contains("ios.bundle") })

@@ -88,16 +88,16 @@ final class PooledRetrieves: BriefcaseSource {
           }
         }
         self.own = nil
-        try await records.endRound()
       }
-      if let part = try await records.nextOfOthers() {
+      switch try await records.next() {
+      case nil: return nil
+      case .fetch(let wanted): own = retrieves(wanted.map { $0.map(\.id) })
+      case .use(let part):
         return [
           BriefcaseAnswer(
             batch: BriefcaseBatch(group: part.group, ids: part.ids), bytes: part.bytes)
         ]
       }
-      guard let wanted = records.nextRound() else { return nil }
-      own = retrieves(wanted.map { $0.map(\.id) })
     }
   }
 

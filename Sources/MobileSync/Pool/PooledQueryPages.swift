@@ -106,14 +106,14 @@ final class PooledQueryPages: SyncDownPages {
           return SyncPage(parts: parts)
         }
         self.own = nil
-        try await records.endRound()
       }
-      if let part = try await records.nextOfOthers() {
+      switch try await records.next() {
+      case nil: return nil
+      case .fetch(let wanted): own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
+      case .use(let part):
         let page = SyncPage.Part(destination, bytes: part.bytes, container: .array)
         return SyncPage(parts: [page])
       }
-      guard let wanted = records.nextRound() else { return nil }
-      own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
     }
   }
 }

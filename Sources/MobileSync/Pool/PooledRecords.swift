@@ -5,10 +5,10 @@ import System
 /// The records of one user's listing, divided into those that the user fetches and those that other
 /// users fetch.
 ///
-/// 1. `nextRound` claims records; the caller fetches them, and passes each response to `take`.
-/// 2. `endRound` compares a sample with the records of other users.
-/// 3. `nextOfOthers` returns the records of other users. Those that did not arrive are fetched in
-///    another round.
+/// It goes in rounds, by `next`:
+/// 1. It claims records; the caller fetches them, and passes each response to `take`.
+/// 2. It compares a sample with the records of other users.
+/// 3. It returns the records of other users. Those that did not arrive are fetched in another round.
 final class PooledRecords {
   typealias Entry = BriefcaseListing.Entry
 
@@ -17,6 +17,14 @@ final class PooledRecords {
     let group: Int
     let ids: [String]
     let bytes: [UInt8]
+  }
+
+  /// What the caller does next.
+  enum Step {
+    /// Fetch these records of each group, and pass the responses to `take`.
+    case fetch([[Entry]])
+    /// Use these records.
+    case use(Part)
   }
 
   private let pool: RecordPool
@@ -34,6 +42,7 @@ final class PooledRecords {
   /// The records of the current round that are fetched, and those that other users fetch.
   private var own: [[Entry]] = []
   private var others: [[Entry]]
+  private var isInRound = false
   /// Whether a sample of each group was chosen, which is done once for each shelf.
   private var isSampled: [Bool]
   /// The records to compare.
@@ -63,8 +72,17 @@ final class PooledRecords {
 
   deinit { release() }
 
+  /// The next step, after all responses to the last one; nil if all records have arrived.
+  func next() async throws(SyncError) -> Step? {
+    if isInRound { try await endRound() }
+    if let part = try await nextOfOthers() { return .use(part) }
+    guard let wanted = nextRound() else { return nil }
+    isInRound = true
+    return .fetch(wanted)
+  }
+
   /// The records of each group to fetch now; nil if all have arrived.
-  func nextRound() -> [[Entry]]? {
+  private func nextRound() -> [[Entry]]? {
     guard pending.contains(where: { !$0.isEmpty }) else { return nil }
     var own = pending
     for (group, shelf) in shelves.enumerated() {
@@ -149,7 +167,8 @@ final class PooledRecords {
   }
 
   /// Ends a round after the last response, and compares the sample.
-  func endRound() async throws(SyncError) {
+  private func endRound() async throws(SyncError) {
+    isInRound = false
     release()
     for (group, entries) in sample.enumerated() where !entries.isEmpty {
       guard let shelf = shelves[group] else { continue }
@@ -168,7 +187,7 @@ final class PooledRecords {
   }
 
   /// The next records of other users; nil if those that remain must be fetched in another round.
-  func nextOfOthers() async throws(SyncError) -> Part? {
+  private func nextOfOthers() async throws(SyncError) -> Part? {
     for (group, shelf) in shelves.enumerated() {
       while let shelf, !others[group].isEmpty {
         let slice = Array(others[group].prefix(size))
