@@ -102,7 +102,7 @@ package final class Reconciler {
       // The integration user, who verifies deletions, must be able to log in before anything
       // starts.
       if let integration = try await integration() {
-        try state.noteIntegrationUser(id: integration.session.identity.userID)
+        try state.store(integration.session.identity.userID, as: .integrationUser)
       }
       try await checkCorrelation()
       try await settleDoubts()

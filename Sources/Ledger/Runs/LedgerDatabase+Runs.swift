@@ -60,7 +60,7 @@ extension LedgerDatabase {
   ) throws -> RunRow {
     try connection.transaction {
       let number = try runNumber + 1
-      try setMeta("runNumber", String(number))
+      try store(number, as: .runNumber)
       let row = RunRow(
         number: number, id: RunRow.id(number, at: now), pipeline: pipeline, now: now,
         started: Clock.wallMilliseconds(), configHash: configHash, host: host, wanted: stages)

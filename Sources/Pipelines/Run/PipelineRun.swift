@@ -203,7 +203,7 @@ package struct PipelineRun {
       if isPinned || !options.isDryRun {
         try ledger.pinOrganization(id: session.identity.organizationID)
       }
-      if !options.isDryRun { try ledger.noteInstance(session.instanceURL) }
+      if !options.isDryRun { try ledger.store(session.instanceURL, as: .instance) }
       if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
         throw LedgerError.foreignOrganization(
           pinned: pinned, found: session.identity.organizationID)

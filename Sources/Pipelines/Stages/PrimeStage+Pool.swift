@@ -18,9 +18,9 @@ extension PrimeStage {
   func noteMisled(_ pool: RecordPool) throws {
     let misled = pool.misledReaders
     guard !misled.isEmpty else { return }
-    let known = try run.ledger.snapshotsFromScratch
+    let known = try run.ledger.noted(.fromScratch) ?? []
     guard !misled.isSubset(of: known) else { return }
-    try run.ledger.noteFromScratch(known.union(misled))
+    try run.ledger.store(known.union(misled), as: .fromScratch)
   }
 
   /// Reports what was shared, and primes the users again whose stores have records of a user who

@@ -43,7 +43,7 @@ extension SnapshotPlanner {
           change: one.change, server: one.server,
           leftDate: try histories.history(ofRecord: one.change.recordID).leftDate(by: one.change),
           base: one.edit.base,
-          instance: try state.instance)
+          instance: try state.noted(.instance))
         if one.bin != nil {
           facts.bin = one.bin
           facts.deletion = try state.deletion(by: one.change)

@@ -134,7 +134,7 @@ package enum UndoRule {
   /// Why a deletion is not undone, and what an operator can do.
   static func remedy(_ reason: String, _ instance: String?) -> String {
     reason + ": restore it from the recycle bin of the org"
-      + (LedgerDatabase.webPages(of: instance).map { ", " + recycleBin(of: $0) } ?? "")
+      + (OrgAddress.webPages(of: instance).map { ", " + recycleBin(of: $0) } ?? "")
   }
 
   /// The address of the recycle bin of an org with web pages, for a browser.

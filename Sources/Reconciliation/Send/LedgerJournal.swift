@@ -433,7 +433,7 @@ package final class LedgerJournal: SyncUpJournal {
     detail.code = refusal.code
     detail.message =
       send.action == .undelete
-      ? UndoRule.remedy(refusal.message, try state.instance) : words(of: refusal, send)
+      ? UndoRule.remedy(refusal.message, try state.noted(.instance)) : words(of: refusal, send)
     detail.errorFields = refusal.fields
     told.settle(send, Settlement(.failed, detail))
     if Self.blamesReference(refusal, send) { bereft.append((send, refusal)) }
