@@ -54,13 +54,6 @@ extension LedgerDatabase {
     }
   }
 
-  /// Records that a run is using the org, at `now` in ms of the org's time.
-  ///
-  /// Writes that the ledger does not know were sent before then.
-  package func noteReach(now: Int64) throws {
-    try connection.run("UPDATE recovery SET until_ms = \(now) WHERE until_ms IS NULL")
-  }
-
   /// Writes a copy of the whole ledger to a path that does not exist yet.
   package func copy(to path: String) throws { try connection.run("VACUUM INTO \(path)") }
 }

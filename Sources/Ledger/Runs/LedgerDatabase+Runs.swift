@@ -145,13 +145,8 @@ extension LedgerDatabase {
   /// One run.
   package func run(id: String) throws -> RunRow? { try runs("WHERE id = \(id)").first }
 
-  /// The latest runs, newest first.
-  package func runs(limit: Int = 20) throws -> [RunRow] {
-    try runs("ORDER BY number DESC LIMIT \(limit)")
-  }
-
-  /// The latest runs before one, newest first.
-  package func runs(limit: Int, before number: Int64) throws -> [RunRow] {
+  /// The latest runs, or the latest before one, newest first.
+  package func runs(limit: Int = 20, before number: Int64 = .max) throws -> [RunRow] {
     try runs("WHERE number < \(number) ORDER BY number DESC LIMIT \(limit)")
   }
 

@@ -105,12 +105,12 @@ extension SnapshotPlanner {
       return Settlement(.notUndone, detail)
     }
     guard let later = try state.laterWriter(than: change) else { return nil }
-    detail.otherEdits = [later]
-    if try state.isToBeUndone(later) {
-      detail.message = WaitingDelete.words(later)
+    detail.otherEdits = [later.edit]
+    if later.isToBeUndone {
+      detail.message = WaitingDelete.words(later.edit)
       return Settlement(.notAttempted, detail)
     }
-    detail.message = "edit \(later) has changed the record since"
+    detail.message = "edit \(later.edit) has changed the record since"
     return Settlement(.notUndone, detail)
   }
 
