@@ -76,14 +76,6 @@ extension LedgerDatabase {
 
   // MARK: stages
 
-  /// Adds stages to those of an interrupted run that is being resumed.
-  package func widen(_ run: RunRow, by stages: Set<String>) throws -> RunRow {
-    var wider = run
-    wider.wanted.formUnion(stages)
-    try connection.run("UPDATE run SET wanted = \(Self.list(wider.wanted)) WHERE id = \(run.id)")
-    return wider
-  }
-
   /// Records that a stage was started, possibly again, or completed.
   package func note(stage: String, isFinished: Bool, run: String) throws {
     guard var finished = try self.run(id: run)?.finished else { throw LedgerError.unknownRun(run) }
@@ -111,14 +103,14 @@ extension LedgerDatabase {
     if connection.changes == 0 { throw LedgerError.unknownRun(id) }
   }
 
-  /// The interrupted run that can be resumed on its own clock.
+  /// The interrupted run that can be resumed on its own clock, with `stages` added to its own.
   ///
   /// A run that is too old is closed here; its open edits pass to the next run, and its findings to
   /// the next report.
   ///
   /// `now` is the org's time. Without it, if the org is not contacted, the wall clock determines a
   /// run's age.
-  package func openRun(now: Int64?) throws -> RunRow? {
+  package func openRun(now: Int64?, adding stages: Set<String> = []) throws -> RunRow? {
     let open = try runs("WHERE ended_ms IS NULL ORDER BY number DESC")
     var resumable: RunRow?
     for run in open {
@@ -129,6 +121,10 @@ extension LedgerDatabase {
         try abandon(run)
       }
     }
+    guard var resumable else { return nil }
+    resumable.wanted.formUnion(stages)
+    try connection.run(
+      "UPDATE run SET wanted = \(Self.list(resumable.wanted)) WHERE id = \(resumable.id)")
     return resumable
   }
 

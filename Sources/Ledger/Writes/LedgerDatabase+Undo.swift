@@ -26,18 +26,11 @@ extension LedgerDatabase {
 
   // MARK: changes
 
-  /// The edits that a run sent.
-  package struct SentEdits: Sendable {
-    /// Those for which the run changed the org, or found that the org had been changed.
-    package var written: [Int64]
-    /// Those whose requests have an unknown outcome.
-    package var underWay: [Int64]
-    /// Whether the run has undone anything.
-    package var hasUndone: Bool
-  }
-
-  /// The edits that a run sent.
-  package func sentEdits(by run: String) throws -> SentEdits {
+  /// The edits that a run sent: those for which it changed the org, or found that the org had been
+  /// changed, and those whose requests have an unknown outcome; and whether it has undone anything.
+  package func sentEdits(
+    by run: String
+  ) throws -> (written: [Int64], underWay: [Int64], hasUndone: Bool) {
     let written = try connection.all(
       """
       SELECT o.edit_id FROM operation o
@@ -60,9 +53,9 @@ extension LedgerDatabase {
       UNION ALL SELECT 1 FROM outcome x WHERE x.run_id = \(run)
         AND x.verdict IN (\(list: Verdict.list(\.isUndone)), \(Verdict.notUndone)) LIMIT 1
       """)
-    return SentEdits(
-      written: written.compactMap { $0[0].integer },
-      underWay: underWay.compactMap { $0[0].integer }, hasUndone: undone != nil)
+    return (
+      written.compactMap { $0[0].integer }, underWay.compactMap { $0[0].integer }, undone != nil
+    )
   }
 
   /// The changes of an edit; nil if none of its writes was done.
@@ -131,6 +124,27 @@ extension LedgerDatabase {
       edit: edit, kind: .deleted, sobject: row[0].text ?? "", recordID: id, lastWrite: write)
   }
 
+  /// Adds to a deletion the users who can have sent it, and its latest time.
+  ///
+  /// A detail record deleted with its master was deleted by one of that run's deletions.
+  package func addDeletion(to change: inout EditChange) throws {
+    let rows = try connection.all(
+      """
+      SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
+      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.lastWrite)
+        OR edit_id <> \(change.edit) AND run_id = (SELECT w.run_id FROM operation w
+          WHERE w.id = \(change.lastWrite) AND w.edit_id <> \(change.edit)))
+      """)
+    for row in rows {
+      let noted = row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
+      guard let until = noted ?? row[1].integer.map({ $0 + OperationRow.writeMilliseconds }) else {
+        continue
+      }
+      change.deletedUntil = max(change.deletedUntil ?? until, until)
+      if let sender = row[2].text { change.deleters.insert(sender) }
+    }
+  }
+
   /// The value of a field before a write, as read then.
   ///
   /// If it was not recorded with the write, the verdict has it, for the edited fields only.
@@ -155,32 +169,6 @@ extension LedgerDatabase {
       """)
     guard let row, let edit = row[0].integer else { return nil }
     return (edit, row[1].integer == 1)
-  }
-
-  /// The users who can have deleted the record of a change, and the latest time; nil if the time
-  /// was not recorded.
-  ///
-  /// A detail record deleted with its master was deleted by one of that run's deletions.
-  package func deletion(by change: EditChange) throws -> EditDeletion? {
-    let rows = try connection.all(
-      """
-      SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
-      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.lastWrite)
-        OR edit_id <> \(change.edit) AND run_id = (SELECT w.run_id FROM operation w
-          WHERE w.id = \(change.lastWrite) AND w.edit_id <> \(change.edit)))
-      """)
-    var deletion: EditDeletion?
-    for row in rows {
-      let noted = row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
-      guard let until = noted ?? row[1].integer.map({ $0 + OperationRow.writeMilliseconds }) else {
-        continue
-      }
-      var found = deletion ?? EditDeletion(until: until)
-      found.until = max(found.until, until)
-      if let sender = row[2].text { found.senders.insert(sender) }
-      deletion = found
-    }
-    return deletion
   }
 
   // MARK: undo

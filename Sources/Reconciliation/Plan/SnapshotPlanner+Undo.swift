@@ -46,7 +46,7 @@ extension SnapshotPlanner {
           instance: try state.noted(.instance))
         if one.bin != nil {
           facts.bin = one.bin
-          facts.deletion = try state.deletion(by: one.change)
+          try state.addDeletion(to: &facts.change)
           facts.isUndeletable = records.known(sobject)?.isUndeletable ?? true
         }
         switch UndoRule.step(facts) {
