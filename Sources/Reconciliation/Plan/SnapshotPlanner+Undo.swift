@@ -87,6 +87,9 @@ extension SnapshotPlanner {
         modificationField: rule.target.modificationDateFieldName),
       condition: date, isStrict: true)
     send.parents = one.parents
+    if action == .delete, let element = (try? JSONValue(parsing: one.edit.element))?.object {
+      send.parents.formUnion(references(element))
+    }
     return send
   }
 
