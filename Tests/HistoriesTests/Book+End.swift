@@ -165,7 +165,8 @@ extension Book {
     _ row: PhoneRow, _ ids: [String], _ told: Report.Row, in world: World
   ) throws {
     guard world.setup.moves, row.operation == .update, row.formerParent != nil,
-      let parent = row.parent, [.updated, .alreadyInOrg].contains(told.verdict)
+      let parent = row.parent, [.updated, .alreadyInOrg].contains(told.verdict),
+      !decisions.contains(where: { $0.number == told.number && $0.kind == .set })
     else { return }
     let had = ids.flatMap { world.watch.parents(of: $0) }
     let isThere = had.contains { $0 == parent || world.watch.replaced(by: $0).contains(parent) }

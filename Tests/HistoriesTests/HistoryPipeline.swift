@@ -21,7 +21,7 @@ enum HistoryPipeline {
       try DurableFile.write(signing.get().pem(), to: directory + "/sign.key")
     }
     for (name, text) in [
-      ("history.json", pipeline(setup)), ("userstore.json", schema),
+      ("history.json", pipeline(setup)), ("userstore.json", schema(setup)),
       ("usersyncs.json", syncs(setup)),
     ] { try DurableFile.write(Array(text.utf8), to: directory + "/" + name) }
     var pipeline = try PipelineFile.read(path: directory + "/history.json", variables: variables)
@@ -59,15 +59,17 @@ enum HistoryPipeline {
       """
   }
 
-  private static let schema: String = {
-    let indexes =
-      ["Id", "__local__"].map { #"{"path":"\#($0)","type":"string"}"# }
-      + [#"{"path":"__sync_id__","type":"integer"}"#]
-    let soups = Soup.all.map {
-      #"{"soupName":"\#($0.name)","indexes":[\#(indexes.joined(separator: ","))]}"#
+  private static func schema(_ setup: HistorySetup) -> String {
+    let soups = Soup.all.map { soup in
+      // A family's children are found by their parent.
+      let more = setup.trees && soup.name == "contacts" ? ["AccountId"] : []
+      let indexes =
+        (["Id", "__local__"] + more).map { #"{"path":"\#($0)","type":"string"}"# }
+        + [#"{"path":"__sync_id__","type":"integer"}"#]
+      return #"{"soupName":"\#(soup.name)","indexes":[\#(indexes.joined(separator: ","))]}"#
     }
     return #"{"soups":[\#(soups.joined(separator: ","))]}"#
-  }()
+  }
 
   private static func syncs(_ setup: HistorySetup) -> String {
     let mode = setup.overwrites ? "OVERWRITE" : "LEAVE_IF_CHANGED"
