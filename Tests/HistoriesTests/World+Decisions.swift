@@ -60,9 +60,18 @@ extension World {
     guard phone.isInstalled, let row = deleted.max(by: { $0.date < $1.date }) else {
       return try revert(phone)
     }
+    let element = try phone.elements(row.id.soup).first { Phone.entry($0) == row.id.entry }
+    guard var before = element else { return false }
+    if row.before.names.isEmpty {
+      for name in ["", "ly_created", "ly_updated", "ly_deleted"] {
+        before["__local\(name)__"] = false
+      }
+    } else {
+      before = row.before
+    }
     let node = book.newState(after: phone.state.node)
     book.reverted.formUnion(row.allChanges)
-    try phone.settle(row.id, row.before, now: deviceNow(), node: node)
+    try phone.settle(row.id, before, now: deviceNow(), node: node)
     return true
   }
 
