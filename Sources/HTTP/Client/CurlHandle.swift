@@ -12,6 +12,7 @@ struct CurlHandle: ~Copyable {
   /// Sets up the handle; `transfer` must outlive it.
   init(_ transfer: Transfer, _ settings: TransferRules) throws(HTTPError) {
     let (isPlain, isLoopback) = try TransferRules.check(transfer.request)
+    if let part = transfer.request.file { try transfer.open(part) }
     guard let pointer = curl_easy_init() else {
       throw HTTPError(
         .other, phase: .beforeSend, url: transfer.request.urlWithoutQuery,
@@ -25,7 +26,7 @@ struct CurlHandle: ~Copyable {
     if isLoopback { set(CURLOPT_NOPROXY, "*") }
     setSafety(settings)
     setLimits(transfer, settings.configuration)
-    try setRequest(transfer)
+    setRequest(transfer)
     setCallbacks(transfer)
   }
 
@@ -81,7 +82,7 @@ struct CurlHandle: ~Copyable {
     transfer.limitBytes = configuration.responseLimitBytes
   }
 
-  private mutating func setRequest(_ transfer: Transfer) throws(HTTPError) {
+  private mutating func setRequest(_ transfer: Transfer) {
     let request = transfer.request
     set(CURLOPT_URL, request.url)
     // The path is signed as it is, or names a resource as it is.
@@ -99,7 +100,6 @@ struct CurlHandle: ~Copyable {
     }
     _ = attache_curl_set_list(pointer, CURLOPT_HTTPHEADER, fields)
     if let part = request.file {
-      try transfer.open(part)
       set(CURLOPT_UPLOAD, 1)
       _ = attache_curl_set_offset(pointer, CURLOPT_INFILESIZE_LARGE, curl_off_t(part.count))
       let context = Unmanaged.passUnretained(transfer).toOpaque()
