@@ -61,8 +61,9 @@ extension FleetScene {
     distinct + distinct / 50 + (users - 1) * RecordPool.sampleSize
   }
 
-  /// The share of the direct way's bytes. The descriptions, which are the same either way, weigh
-  /// more in a small fleet.
+  /// The share of the direct way's bytes.
+  ///
+  /// The descriptions, which are the same either way, weigh more in a small fleet.
   fileprivate func mostBytes(_ kind: Kind) -> Double {
     users < 50 ? 0.75 : kind == .soql ? 0.5 : 0.36
   }

@@ -18,24 +18,40 @@ struct FleetScene: Sendable {
   var distinct: Int { shared + users * own }
 
   /// A fleet whose users see `each` contacts, nine of ten the same.
-  init(users: Int, each: Int, _ kind: Kind, share: String) throws {
+  ///
+  /// With a formula, the contacts have a field `Tag__c`, and one user is primed after the other.
+  init(users: Int, each: Int, _ kind: Kind, share: String, formula: String? = nil) throws {
     self.users = users
     (shared, own) = (each * 9 / 10, each - each * 9 / 10)
     let files = TemporaryDirectory("fleet-files")
-    for (name, text) in Self.files(kind, share: share) {
+    for (name, text) in Self.files(kind, share: share, isTagged: formula != nil) {
       try DurableFile.write(Array(text.utf8), to: files.file(name))
     }
     world = try World(
       TemporaryDirectory("fleet"), file: files.file("fleet.json"), change: { $0 },
       server: { $0.dailyLimit = .max })
     try fill()
+    if let formula { try Self.tag(world.org, formula) }
+  }
+
+  /// Defines the field `Tag__c` of contacts.
+  static func tag(_ org: Org, _ formula: String) throws {
+    let text = #"""
+      {"objects": {"Contact": {"fields": {"Tag__c": {"type": "string", "formula": "\#(formula)"}}}}}
+      """#
+    try org.setUp(OrgSetup(parsing: Array(text.utf8)))
+  }
+
+  /// The tags in a user's store.
+  func tags(_ user: Int) throws -> [String] {
+    try world.device("t\(user)").elements("contacts").map { $0["Tag__c"]?.string ?? "" }
   }
 
   private func fill() throws {
     let org = world.org
     let names = (0..<users).map { "t\($0)@example.com" }
     try org.seedBulk(object: "Contact", count: shared, owner: OrgUser.adminUsername)
-    let ids = try world.column("SELECT Id FROM Contact")
+    let ids = try contacts()
     for name in names {
       try org.addUser(name, lastName: name, profile: "Field Technician")
       try org.seedBulk(object: "Contact", count: own, owner: name)
@@ -47,12 +63,27 @@ struct FleetScene: Sendable {
     try org.moveClock(by: 86_400_000)
   }
 
+  private func contacts() throws -> [String] {
+    let admin = try world.user("admin")
+    var page = try world.org.query("SELECT Id FROM Contact", as: admin)
+    var ids: [String] = []
+    while true {
+      ids += try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+      guard let locator = page.locator else { return ids }
+      page = try world.org.queryMore(locator, as: admin)
+    }
+  }
+
   private static let fields = [
     "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone", "Email",
     "MailingCity",
   ]
 
-  private static func files(_ kind: Kind, share: String) -> [String: String] {
+  private static func files(
+    _ kind: Kind, share: String, isTagged: Bool
+  ) -> [String: String] {
+    let fields = fields + (isTagged ? ["Tag__c"] : [])
+    let limits = isTagged ? #""limits":{"jobs":1},"# : ""
     let list = fields.map { "\"\($0)\"" }.joined(separator: ",")
     let target =
       switch kind {
@@ -68,7 +99,7 @@ struct FleetScene: Sendable {
          "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
          "integrationUser":"\#(OrgUser.adminUsername)"}},
        "users":{"query":"SELECT Id, Username FROM User WHERE Profile.Name = 'Field Technician'"},
-       "prime":{"share":"\#(share)"},"platforms":["ios"],
+       \#(limits)"prime":{"share":"\#(share)"},"platforms":["ios"],
        "stores":[{"schema":"store.json","syncs":"syncs.json"}]}
       """#,
       "store.json": #"""
