@@ -382,7 +382,9 @@ extension Book {
     let others = world.watch.records.map(\.id).filter {
       world.watch.firstName(of: $0)?.hasPrefix("other") ?? false
     }
-    let own = Set(syncs.filter(\.isMade).map(\.recordID) + others)
+    // What late requests made is told (`judgeLate`).
+    let late = lateEffects.filter { $0.kind == .made }.map(\.record)
+    let own = Set(syncs.filter(\.isMade).map(\.recordID) + others + late)
     for marker in makers.keys.sorted() {
       let markers = markers(with: marker)
       let records = world.watch.records.filter { markers.contains($0.name) }

@@ -376,6 +376,16 @@ import Testing
         .returnStore(phone: 1), .run(.all, nil), .install(phone: 1),
         .fix(phone: 1, pick: 84, field: 42),
       ]),
+    Found(
+      "what a late request overwrote is restored by the next run if that request is lost, too",
+      434_000_001,
+      setup(
+        overwrites: true, quiet: 0, .correlation, android: [0, 1], unmarked: [0, 1], trees: true),
+      [
+        .edit(phone: 0, soup: 0, pick: 75, field: 5, .boolean), .returnStore(phone: 0),
+        .run(.all, held), .run(.reconcile, held), .run(.undo(back: 1), nil),
+        .syncUp(phone: 0, soup: 3, most: 100), .run(.all, held),
+      ]),
   ]
 
   @Test(arguments: found)
