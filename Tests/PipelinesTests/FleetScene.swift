@@ -1,69 +1,61 @@
 import JSON
 import LocalOrg
+import MobileSync
 import Pipelines
+import SmartStore
 import System
 import TestSupport
 
 /// Users who see mostly the same contacts, and a pipeline that primes them.
 struct FleetScene: Sendable {
   /// How the contacts are fetched.
-  enum Kind: String, CaseIterable { case soql, briefcase }
+  enum Kind: String, CaseIterable, Sendable {
+    case soql, briefcase
+
+    /// The mode in which records are shared.
+    var mode: RecordPool.Mode { self == .soql ? .always : .auto }
+  }
 
   let world: World
-  let users: Int
-  /// The contacts that all users see, and those that each user alone sees.
-  let (shared, own): (Int, Int)
+  let kind: Kind
+  let users: [String]
 
-  var each: Int { shared + own }
-  var distinct: Int { shared + users * own }
-
-  /// A fleet whose users see `each` contacts, nine of ten the same.
+  /// A fleet without contacts.
   ///
-  /// With a formula, the contacts have a field `Tag__c`, and one user is primed after the other.
-  init(users: Int, each: Int, _ kind: Kind, share: String, formula: String? = nil) throws {
-    self.users = users
-    (shared, own) = (each * 9 / 10, each - each * 9 / 10)
+  /// One user is primed after the other if `jobs` is 1.
+  init(users count: Int, _ kind: Kind, fields: [String], jobs: Int = 2) throws {
+    self.kind = kind
+    users = (0..<count).map { "t\($0)@example.com" }
     let files = TemporaryDirectory("fleet-files")
-    for (name, text) in Self.files(kind, share: share, isTagged: formula != nil) {
+    for (name, text) in Self.files(kind, fields, jobs: jobs) {
       try DurableFile.write(Array(text.utf8), to: files.file(name))
     }
     world = try World(
       TemporaryDirectory("fleet"), file: files.file("fleet.json"), change: { $0 },
       server: { $0.dailyLimit = .max })
-    try fill()
-    if let formula { try Self.tag(world.org, formula) }
+    for (number, user) in users.enumerated() {
+      try world.org.addUser(user, lastName: Self.word(number), profile: "Field Technician")
+    }
+    try world.org.addBriefcase(
+      "Contacts", rules: [BriefcaseRule("Contact", limit: 50_000)], users: users)
   }
 
-  /// Defines the field `Tag__c` of contacts.
-  static func tag(_ org: Org, _ formula: String) throws {
-    let text = #"""
-      {"objects": {"Contact": {"fields": {"Tag__c": {"type": "string", "formula": "\#(formula)"}}}}}
-      """#
-    try org.setUp(OrgSetup(parsing: Array(text.utf8)))
-  }
+  /// The last name of a user, as a word that is found in files.
+  static func word(_ number: Int) -> String { "zq\(number)zq" }
 
-  /// The tags in a user's store.
-  func tags(_ user: Int) throws -> [String] {
-    try world.device("t\(user)").elements("contacts").map { $0["Tag__c"]?.string ?? "" }
-  }
-
-  private func fill() throws {
+  /// Creates contacts that all users see, and others that each user alone sees.
+  func fill(shared: Int, own: Int) throws {
     let org = world.org
-    let names = (0..<users).map { "t\($0)@example.com" }
     try org.seedBulk(object: "Contact", count: shared, owner: OrgUser.adminUsername)
     let ids = try contacts()
-    for name in names {
-      try org.addUser(name, lastName: name, profile: "Field Technician")
-      try org.seedBulk(object: "Contact", count: own, owner: name)
-    }
-    try org.transaction { for id in ids { for name in names { try org.share(id, with: name) } } }
-    try org.addBriefcase(
-      "Contacts", rules: [BriefcaseRule("Contact", limit: shared + own)], users: names)
+    for user in users { try org.seedBulk(object: "Contact", count: own, owner: user) }
+    try org.transaction { for id in ids { for user in users { try org.share(id, with: user) } } }
     // Nothing counts as recently changed.
     try org.moveClock(by: 86_400_000)
   }
 
-  private func contacts() throws -> [String] {
+  /// The IDs of all contacts.
+  func contacts() throws -> [String] {
     let admin = try world.user("admin")
     var page = try world.org.query("SELECT Id FROM Contact", as: admin)
     var ids: [String] = []
@@ -74,16 +66,15 @@ struct FleetScene: Sendable {
     }
   }
 
-  private static let fields = [
-    "FirstName", "LastName", "Salutation", "Title", "Department", "Phone", "MobilePhone", "Email",
-    "MailingCity",
-  ]
+  /// Defines the formula field `Tag__c` of contacts.
+  static func tag(_ org: Org, _ formula: String) throws {
+    let text = #"""
+      {"objects": {"Contact": {"fields": {"Tag__c": {"type": "string", "formula": "\#(formula)"}}}}}
+      """#
+    try org.setUp(OrgSetup(parsing: Array(text.utf8)))
+  }
 
-  private static func files(
-    _ kind: Kind, share: String, isTagged: Bool
-  ) -> [String: String] {
-    let fields = fields + (isTagged ? ["Tag__c"] : [])
-    let limits = isTagged ? #""limits":{"jobs":1},"# : ""
+  private static func files(_ kind: Kind, _ fields: [String], jobs: Int) -> [String: String] {
     let list = fields.map { "\"\($0)\"" }.joined(separator: ",")
     let target =
       switch kind {
@@ -98,8 +89,8 @@ struct FleetScene: Sendable {
        "org":{"url":{"env":"ATTACHE_ORG_URL"},"login":{"method":"jwt",
          "clientId":{"env":"ATTACHE_CLIENT_ID"},"key":{"env":"ATTACHE_JWT_KEY"},
          "integrationUser":"\#(OrgUser.adminUsername)"}},
-       "users":{"query":"SELECT Id, Username FROM User WHERE Profile.Name = 'Field Technician'"},
-       \#(limits)"prime":{"share":"\#(share)"},"platforms":["ios"],
+       "users":{"query":"SELECT Id, Username FROM User WHERE Username LIKE 't%@example.com'"},
+       "limits":{"jobs":\#(jobs)},"prime":{"share":"\#(kind.mode.rawValue)"},"platforms":["ios"],
        "stores":[{"schema":"store.json","syncs":"syncs.json"}]}
       """#,
       "store.json": #"""
@@ -111,14 +102,49 @@ struct FleetScene: Sendable {
     ]
   }
 
-  /// Primes the fleet, and returns what the org answered.
-  func prime() async throws -> (summary: RunSummary, totals: RequestLog.Totals) {
+  // MARK: runs
+
+  /// The data of the runs in a mode.
+  func data(_ mode: RecordPool.Mode) -> DataDirectory {
+    DataDirectory(root: world.root + "-" + mode.rawValue, name: world.pipeline.name)
+  }
+
+  /// Runs stages in a mode, and returns what the org answered.
+  func run(
+    _ mode: RecordPool.Mode, _ stages: Set<Stage> = [.prime]
+  ) async throws -> (summary: RunSummary, totals: RequestLog.Totals) {
     let before = world.server.log.count
     var options = RunOptions()
-    options.stages = [.prime]
+    options.stages = stages
+    options.retryPause = .none
+    var pipeline = world.pipeline
+    pipeline.prime.share = mode
     let summary = try await PipelineRun.execute(
-      world.pipeline, root: world.root, variables: world.variables, options: options,
-      report: { _ in })
+      pipeline, root: world.root + "-" + mode.rawValue, variables: world.variables,
+      options: options, report: { _ in })
     return (summary, world.server.log.totals(after: before))
+  }
+
+  /// The newest generation's directory of a user; nil if there is none.
+  func newest(of user: String, _ mode: RecordPool.Mode) throws -> String? {
+    guard let id = world.org.user(named: user)?.id,
+      let number = try data(mode).generations(of: id).last
+    else { return nil }
+    return data(mode).generation(number, of: id)
+  }
+
+  /// The rows of a user's newest store, without what depends on the order of arrival.
+  func rows(of user: String, _ mode: RecordPool.Mode) throws -> [String] {
+    guard let directory = try newest(of: user, mode) else { return [] }
+    return try Tree.files(directory + "/ios").flatMap { name -> [String] in
+      let store = try Store(opening: directory + "/ios/" + name, readOnly: true)
+      var rows: [String] = []
+      try store.forEachElement(in: "contacts") { element in
+        var object = try element.value().object ?? [:]
+        for name in ["_soupEntryId", "_soupLastModifiedDate"] { object[name] = nil }
+        rows.append(JSONValue.object(object).text)
+      }
+      return rows.sorted()
+    }
   }
 }

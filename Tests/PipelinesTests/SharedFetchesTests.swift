@@ -66,8 +66,9 @@ import Testing
   /// A fleet of which the last user's description is read before a formula changes, and the records
   /// after it.
   private static func unlikeFleet() throws -> FleetScene {
-    let scene = try FleetScene(
-      users: 3, each: 60, .soql, share: "always", formula: "UPPER(LastName)")
+    let scene = try FleetScene(users: 3, .soql, fields: ["LastName", "Tag__c"], jobs: 1)
+    try scene.fill(shared: 54, own: 6)
+    try FleetScene.tag(scene.world.org, "UPPER(LastName)")
     scene.world.server.faults.add(
       .init(kind: .query, user: "t2@example.com"), nth: 2,
       .mutate { try FleetScene.tag($0, "$User.LastName & LastName") })
@@ -78,8 +79,10 @@ import Testing
   /// another.
   private func checkTags(_ scene: FleetScene) throws {
     for user in 0..<3 {
-      let tags = try scene.tags(user)
-      let isOwn = tags.allSatisfy { $0.hasPrefix("t\(user)@example.com") }
+      let tags = try scene.world.device("t\(user)").elements("contacts").map {
+        $0["Tag__c"]?.string ?? ""
+      }
+      let isOwn = tags.allSatisfy { $0.hasPrefix(FleetScene.word(user)) }
       let isOld = tags.allSatisfy { !$0.isEmpty && $0 == $0.uppercased() }
       #expect(tags.count == 60 && (isOwn || isOld && user == 0), "\(user): \(tags)")
     }

@@ -31,7 +31,7 @@ import XML
   }
 
   private static func fault(_ code: String, _ words: String) -> ServerResponse {
-    xml(String(decoding: XMLElementTests.fault(code, words), as: UTF8.self), status: 500)
+    xml(String(decoding: SOAPFaultTests.fault(code, words), as: UTF8.self), status: 500)
   }
 
   private func org(_ answer: @escaping @Sendable (Int) -> ServerResponse) throws -> ScriptedOrg {
