@@ -20,7 +20,11 @@ final class PooledRecords {
   }
 
   private let pool: RecordPool
-  private let shelves: [PoolShelf?]
+  private var shelves: [PoolShelf?]
+  /// Whether the stamp was added to the request of each group.
+  private let dropsStamp: [Bool]
+  /// The kind of request of each group; nil if its records are not shared.
+  private let requests: [ReadingClass.Request?]
   private let size: Int
   /// The user whose store gets the records.
   private let userID: String
@@ -30,11 +34,12 @@ final class PooledRecords {
   /// The records of the current round that are fetched, and those that other users fetch.
   private var own: [[Entry]] = []
   private var others: [[Entry]]
-  private var isFirstRound = true
+  /// Whether a sample of each group was chosen, which is done once for each shelf.
+  private var isSampled: [Bool]
   /// The records to compare.
   private var sample: [[Entry]]
-  /// The user's own records of the sample, with their stamps.
-  private var sampled: [RecordIDSet.Key: (stamp: Int64, bytes: [UInt8])] = [:]
+  /// The user's own records of the sample, with their versions.
+  private var sampled: [RecordIDSet.Key: (version: Int64, bytes: [UInt8])] = [:]
   private var sampledKeys: Set<RecordIDSet.Key> = []
   /// The groups of which the user fetches all records.
   private var separate: Set<Int> = []
@@ -45,12 +50,15 @@ final class PooledRecords {
   ) {
     self.pool = pool
     self.shelves = shelves
+    dropsStamp = shelves.map { $0?.name.lacksStamp == true }
+    requests = shelves.map { $0?.name.request }
     self.size = max(1, size)
     self.userID = userID
     reader = pool.newReader()
     pending = wanted
     others = shelves.map { _ in [] }
     sample = shelves.map { _ in [] }
+    isSampled = shelves.map { _ in false }
   }
 
   deinit { release() }
@@ -63,20 +71,33 @@ final class PooledRecords {
       guard let shelf, !pending[group].isEmpty, !separate.contains(group) else { continue }
       let shares = shelf.claim(pending[group], by: reader)
       var (mine, theirs) = (shares.own, shares.others)
-      if isFirstRound, !theirs.isEmpty {
+      if !isSampled[group], !theirs.isEmpty {
         sample[group] = Array(theirs.shuffled().prefix(RecordPool.sampleSize))
         let picked = Set(sample[group].map(\.id))
         mine += sample[group]
         theirs.removeAll { picked.contains($0.id) }
         sampledKeys.formUnion(picked.compactMap { RecordIDSet.key($0.utf8) })
       }
+      isSampled[group] = true
       own[group] = mine
       others[group] = theirs
     }
-    isFirstRound = false
     self.own = own
     pending = shelves.map { _ in [] }
     return own
+  }
+
+  /// Replaces shelves that turned out not to be those of the user; nothing was taken from them.
+  ///
+  /// A group that was not shared before remains so, because its request has no stamp.
+  func replace(_ found: [PoolShelf?]) {
+    for (group, shelf) in found.enumerated() {
+      guard let likely = shelves[group], likely !== shelf else { continue }
+      likely.release(own[group], by: reader)
+      shelves[group] = shelf
+      pending[group] += others[group]
+      (others[group], sample[group], isSampled[group]) = ([], [], false)
+    }
   }
 
   /// Takes a response to the user's own request, and returns its records as an array, without the
@@ -84,8 +105,8 @@ final class PooledRecords {
   func take(
     _ page: [UInt8], of group: Int, in container: RecordScanner.Container
   ) throws(SyncError) -> [UInt8] {
-    guard let shelf = shelves[group] else { return page }
-    let dropsStamp = shelf.name.lacksStamp
+    let dropsStamp = dropsStamp[group]
+    guard let request = requests[group] else { return page }
     var bytes = [UInt8(ascii: "[")]
     bytes.reserveCapacity(page.count)
     var records: [PoolShelf.Record] = []
@@ -109,9 +130,11 @@ final class PooledRecords {
             let stamp = Dates.milliseconds(
               iso8601: UnsafeRawBufferPointer(rebasing: raw[fields[1].range]))
           else { return }
+          let version = pool.version(stamp, request)
           records.append(
-            PoolShelf.Record(key: key, stamp: stamp, start: start, count: bytes.count - start))
-          if sampledKeys.contains(key) { sampled[key] = (stamp, Array(bytes[start...])) }
+            PoolShelf.Record(
+              key: key, version: version, start: start, count: bytes.count - start))
+          if sampledKeys.contains(key) { sampled[key] = (version, Array(bytes[start...])) }
         }
       }
       for _ in 0..<found.nulls {
@@ -120,7 +143,7 @@ final class PooledRecords {
       }
     }
     bytes.append(UInt8(ascii: "]"))
-    shelf.put(records, of: bytes, by: reader)
+    shelves[group]?.put(records, of: bytes, by: reader)
     pool.note(fetched: count, used: count)
     return bytes
   }
@@ -139,6 +162,7 @@ final class PooledRecords {
       }
       sample[group] = []
     }
+    await pool.settled()
     sampled = [:]
     sampledKeys = []
   }
@@ -192,7 +216,7 @@ final class PooledRecords {
       return true
     }
     guard let own = sampled[key] else { return false }
-    guard own.stamp == entry.stamp, own.bytes != stored,
+    guard own.version == entry.stamp, own.bytes != stored,
       let field = Self.difference(own.bytes, stored, in: shelf.name.fields)
     else { return true }
     pool.dissolve(shelf, field)

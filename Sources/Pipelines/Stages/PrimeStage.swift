@@ -29,7 +29,7 @@ struct PrimeStage {
       }
     }
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
-    try await prime(jobs, pool)
+    try await prime(jobs, pool, isFirst: before == nil)
     if let pool { try await finish(pool, jobs) }
     let learned = wide.stored ?? "{}"
     if learned != before ?? "{}" { try run.ledger.store(learned, as: .wideCalls) }
@@ -41,10 +41,21 @@ struct PrimeStage {
     }
   }
 
+  /// What happens while snapshots are primed.
+  private enum Step: Sendable {
+    case primed(PrimeJob, Result<PrimeJob.Output, any Error>)
+    /// Users turned out to read records differently.
+    case dissolved
+    case cancelled
+  }
+
   /// Primes snapshots, several concurrently.
-  func prime(_ jobs: [PrimeJob], _ pool: RecordPool?) async throws {
-    try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
-      group in
+  ///
+  /// If nothing is known about their requests, the first is primed alone: it shows the others how to
+  /// divide lists, and which records they need not fetch.
+  func prime(_ jobs: [PrimeJob], _ pool: RecordPool?, isFirst: Bool = false) async throws {
+    var isAlone = isFirst && pool != nil && jobs.count > mostUnderWay
+    try await withThrowingTaskGroup(of: Step.self) { group in
       var waiting = jobs[...]
       var threads = PrimeThreads(run.pipeline.limits.jobs)
       // Users who started when no requests were left were not cut off: their turn is next.
@@ -61,22 +72,40 @@ struct PrimeStage {
             requestsLeft: requestsLeft))
         let thread = threads.take(for: next.user.id)
         group.addTask {
-          do { return (next, .success(try await next.prime(with: access, on: thread))) } catch {
-            return (next, .failure(error))
+          do {
+            return .primed(next, .success(try await next.prime(with: access, on: thread)))
+          } catch {
+            return .primed(next, .failure(error))
           }
         }
       }
-      func startMore() { while threads.used < mostUnderWay, !waiting.isEmpty { start() } }
+      func startMore() {
+        let most = isAlone ? 1 : mostUnderWay
+        while threads.used < most, !waiting.isEmpty { start() }
+      }
+      func watch(_ pool: RecordPool) {
+        group.addTask { await pool.dissolution() ? .dissolved : .cancelled }
+      }
       startMore()
-      while let (snapshot, result) = try await group.next() {
+      if let pool { watch(pool) }
+      while threads.used > 0, let step = try await group.next() {
+        guard case .primed(let snapshot, let result) = step else {
+          if let pool, case .dissolved = step {
+            try noteMisled(pool)
+            watch(pool)
+          }
+          continue
+        }
         threads.give(backOf: snapshot.user.id)
         if case .failure(let error) = result, !hasNothingLeft.contains(snapshot.user.id) {
           try noteCutOff(snapshot, error)
         }
         try take(result, of: snapshot)
         if let pool { try noteMisled(pool) }
+        if snapshot.pool != nil { isAlone = false }
         startMore()
       }
+      group.cancelAll()
     }
   }
 
@@ -250,7 +279,8 @@ struct PrimeStage {
       try people.skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
     case .success(let output):
       try take(output)
-      if snapshot.isFromScratch, !output.isHeld {
+      let isMisled = snapshot.pool?.misledReaders.contains(snapshot.user.id) == true
+      if snapshot.isFromScratch, !output.isHeld, !isMisled {
         let others = try run.ledger.noted(.fromScratch)?.subtracting([snapshot.user.id])
         try run.ledger.store(others ?? [], as: .fromScratch)
       }

@@ -327,7 +327,13 @@ package final class LedgerJournal: SyncUpJournal {
     var verdicts: [GivenVerdict] = []
 
     /// Gives an edit its verdict, and the details deleted with it theirs.
+    ///
+    /// If what a late request overwrote was not restored, its edit stays open for review.
     mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
+      var settlement = settlement
+      if send.operation.isRestoring, settlement.verdict == .notAttempted {
+        settlement = send.expected
+      }
       verdicts.append(GivenVerdict(edit: send.edit.id, settlement))
       for follower in send.followers {
         let following = follower.following(send.edit.id, settlement.verdict)
@@ -400,6 +406,8 @@ package final class LedgerJournal: SyncUpJournal {
     _ send: PlannedSend, _ operation: OperationRow, _ words: String, _ told: inout Told
   ) throws {
     try state.finish(operation, .doubt)
+    // The edit of a late request is closed while what the request overwrote is restored.
+    if operation.isRestoring { try state.takeUp(send.edit.id) }
     reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
     told.settle(send, Settlement(.unconfirmed, .because(words)))
   }
