@@ -71,8 +71,7 @@ import Testing
 
     #expect(try await retry().verdicts == [:])
     #expect(try phone(id) == "+1 555 0002")
-    let states = try LedgerDatabase.open(path: world.data.state).editStates()
-    #expect(states.map(\.verdict) == ["superseded", "updated"])
+    #expect(try world.editVerdicts() == ["superseded", "updated"])
   }
 
   @Test func `values entered in the org after a later edit survive a retry`() async throws {
@@ -207,7 +206,7 @@ import Testing
     #expect(second.edits.found == 1)
     #expect(second.edits.new == 0)
     func open() throws -> [Verdict: Int] {
-      try LedgerDatabase.open(path: world.data.state).unsettledEdits()
+      try LedgerDatabase(path: world.data.state).unsettledEdits()
     }
     #expect(try open() == [.conflict: 1])
     // The bundle redelivers it, and includes both returns that had it.
@@ -215,7 +214,7 @@ import Testing
     // Saving the same values again retries the same edit.
     try device.edit("accounts", id: id, [:], now: world.org.now() + 60_000)
     #expect(try await world.verdicts(device, as: "three.sqlite") == [.conflict: 1])
-    #expect(try LedgerDatabase.open(path: world.data.state).editStates().count == 1)
+    #expect(try world.editVerdicts().count == 1)
     // The user's next edit replaces it.
     var later = try refreshed(id)
     later["Phone"] = "+1 555 0002"

@@ -59,7 +59,7 @@ import Testing
   }
 
   private func details(_ run: String, _ world: World) throws -> [OutcomeDetail] {
-    let state = try LedgerDatabase.open(path: world.data.state)
+    let state = try LedgerDatabase(path: world.data.state)
     return try ReportModel(state: state, run: run, called: "demo").edits.all().map(\.detail)
   }
 

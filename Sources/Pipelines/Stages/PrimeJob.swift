@@ -40,7 +40,7 @@ struct PrimeJob: Sendable {
   let edited: [String: Set<String>]
   /// The generation that was last compared with the org, and when, by the org's clock; nil if not
   /// recorded.
-  let lastRead: (generation: Int, time: Int64)?
+  let lastRead: GenerationRead?
   /// The largest share of a soup that may be deleted, if it differs from the pipeline's for this
   /// run.
   let maxDeletes: Percentage?

@@ -20,8 +20,10 @@ extension PrimeStage {
   /// they are.
   func noteMisled(_ pool: RecordPool) throws {
     let dissolved = pool.unlike.count
-    let (misled, known) = (pool.misledReaders, try run.ledger.snapshotsFromScratch)
-    if !misled.isSubset(of: known) { try run.ledger.noteFromScratch(known.union(misled)) }
+    let (misled, known) = (pool.misledReaders, try run.ledger.noted(.fromScratch) ?? [])
+    if !misled.isSubset(of: known) {
+      try run.ledger.store(known.union(misled), as: .fromScratch)
+    }
     pool.noted(dissolved)
   }
 
