@@ -2,6 +2,7 @@
 
 import datetime
 import email.utils
+import functools
 import re
 
 UTC = datetime.timezone.utc
@@ -28,6 +29,7 @@ def parse(text):
     return milliseconds
 
 
+@functools.lru_cache(maxsize=10_000)
 def text(milliseconds, zone="+0000"):
     """The format of a row: to the second, with three zeros."""
     moment = datetime.datetime.fromtimestamp(milliseconds // 1000, UTC)
