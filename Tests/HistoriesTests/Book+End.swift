@@ -111,7 +111,10 @@ extension Book {
   ) throws {
     let watch = world.watch
     let soup = Soup.named(row.id.soup)
-    let ids = [told.recordID].compactMap { $0 } + records(of: row, in: world).map(\.id)
+    let named = named(for: row)
+    // An operator has named the record; the org's values stay, and so do other records of the row.
+    let others = named.isEmpty ? records(of: row, in: world).map(\.id) : []
+    let ids = [told.recordID].compactMap { $0 } + others
     let sent = row.changed.filter { soup?.listed.contains($0.key) ?? false }.mapValues(\.value)
     // A record that another phone created with the same external ID is that phone's own, and so is
     // a new row that was issued as open and that the phone has edited.
@@ -130,10 +133,13 @@ extension Book {
         }
         return try judgeGone(ids.filter { !isOthers($0) && !isFound($0) }, told, in: world)
       }
+      if let id = told.recordID, named.contains(id) { return }
+      try judgeMoved(row, ids, told, in: world)
       if row.operation == .create, ids.isEmpty {
         throw Violation("it is \(told.verdict.rawValue), but the org has no such record")
       }
       for (field, value) in sent where !ids.contains(where: { watch.hasSeen(value, $0, field) }) {
+        if isReplacedByOperator(field, told.number) { continue }
         throw Violation(
           "it is \(told.verdict.rawValue), but its \(field) \(value) was never in the org")
       }
@@ -151,6 +157,28 @@ extension Book {
         throw Violation("it is filtered, and \(sent.keys.sorted()) travels")
       }
     default: break
+    }
+  }
+
+  /// A moved contact has had the account that its device gave it to.
+  private func judgeMoved(
+    _ row: PhoneRow, _ ids: [String], _ told: Report.Row, in world: World
+  ) throws {
+    guard world.setup.moves, row.operation == .update, row.formerParent != nil,
+      let parent = row.parent, [.updated, .alreadyInOrg].contains(told.verdict),
+      !decisions.contains(where: { $0.number == told.number && $0.kind == .set })
+    else { return }
+    let had = ids.flatMap { world.watch.parents(of: $0) }
+    let isThere = had.contains { $0 == parent || world.watch.replaced(by: $0).contains(parent) }
+    if !isThere {
+      throw Violation("it is \(told.verdict.rawValue), but it was never moved to \(parent)")
+    }
+  }
+
+  /// Whether an operator decided on another value for a field of an edit.
+  private func isReplacedByOperator(_ field: String, _ number: Int) -> Bool {
+    decisions.contains { one in
+      one.number == number && one.kind == .set && (one.entered[field] != nil || !one.sendsDevice)
     }
   }
 
@@ -182,7 +210,7 @@ extension Book {
       if told.verdict == .conflict, isWrittenUnanswered(row, in: world) { return }
       throw Violation("it is left \(told.verdict.rawValue), but \(later.file) no longer has it")
     }
-    guard !isDisturbed(row, of: one, in: world) else { return }
+    guard !isDisturbed(row, of: one, in: world), !isOfDisturbedTree(row, in: world) else { return }
     let records = records(of: row, in: world)
     let ids = records.map(\.id)
     if !undoneRecords.isDisjoint(with: ids) { return }
@@ -269,9 +297,10 @@ extension Book {
     let records = records(of: row, in: world)
     let names = row.marker.map { markers(with: $0) } ?? []
     if records.contains(where: { world.watch.isTouchedByOthers($0.id) }) { return true }
-    if let parent = row.parent,
-      world.watch.isTouchedByOthers(parent) || world.watch.wasDeleted(parent)
-    {
+    let parents = [row.parent, row.formerParent].compactMap(\.self)
+    if parents.contains(where: {
+      world.watch.isTouchedByOthers($0) || world.watch.wasDeleted($0)
+    }) {
       return true
     }
     // The org itself refuses the value.
@@ -280,14 +309,16 @@ extension Book {
     // Only the owner may delete.
     if row.isDeleted, records.contains(where: { $0.name.hasSuffix("-0") }) { return true }
     if !ids.isDisjoint(with: touchedLate) { return true }
+    if isDecided(row, ids) { return true }
     if isSent(row, of: one, ids) { return true }
     // A phone that was issued a deleted record edits it under its old ID.
     let versions = ids.union(ids.flatMap { world.watch.replaced(by: $0) })
     for other in returned {
       for (id, rival) in other.rows {
         // The org deletes the details of a record with it.
-        if let parent = row.parent, deletes(rival, parent, in: world) { return true }
-        if row.isDeleted, let parent = rival.parent, ids.contains(parent) { return true }
+        if parents.contains(where: { deletes(rival, $0, in: world) }) { return true }
+        let rivalParents = [rival.parent, rival.formerParent].compactMap(\.self)
+        if row.isDeleted, rivalParents.contains(where: ids.contains) { return true }
         let isSame =
           rival.serverID.map { versions.contains($0) } ?? false
           || (rival.marker.map { marker in
@@ -309,6 +340,27 @@ extension Book {
     return false
   }
 
+  /// Whether an account or contact is sent with others, one of which is disturbed.
+  private func isOfDisturbedTree(_ row: PhoneRow, in world: World) -> Bool {
+    guard world.setup.trees, let tree = tree(row) else { return false }
+    // Its app has sent the account by itself.
+    if syncs.contains(where: { $0.marker.map(Self.localID) == tree }) { return true }
+    return returned.contains { other in
+      other.rows.values.contains {
+        self.tree($0) == tree && isDisturbed($0, of: other, in: world)
+      }
+    }
+  }
+
+  /// What identifies the account of an account or contact.
+  private func tree(_ row: PhoneRow) -> String? {
+    switch row.id.soup {
+    case "accounts", "calls": row.serverID ?? row.marker.map(Self.localID)
+    case "contacts": row.parent
+    default: nil
+    }
+  }
+
   /// Whether a phone returned rows with a number, and others with the same number after it was
   /// restored.
   ///
@@ -327,7 +379,10 @@ extension Book {
   ///
   /// A record that the phone has sent as well is reported.
   private func judgeCreates(in world: World) throws {
-    let own = Set(syncs.filter(\.isMade).map(\.recordID))
+    let others = world.watch.records.map(\.id).filter {
+      world.watch.firstName(of: $0)?.hasPrefix("other") ?? false
+    }
+    let own = Set(syncs.filter(\.isMade).map(\.recordID) + others)
     for marker in makers.keys.sorted() {
       let markers = markers(with: marker)
       let records = world.watch.records.filter { markers.contains($0.name) }
@@ -342,7 +397,8 @@ extension Book {
       let deleted = ids.filter { world.watch.wasDeleted($0) }
       let made = ids.subtracting(own)
       // An external ID is free again when its record is deleted.
-      let most = 1 + again.count + (markers.count > 1 ? deleted.count : 0)
+      let named = Set(again.flatMap(\.candidates)).intersection(ids)
+      let most = 1 + again.count + named.count + (markers.count > 1 ? deleted.count : 0)
       if made.count > most {
         throw Violation("the org has \(made.count) records of \(marker): \(made.sorted())")
       }

@@ -13,6 +13,12 @@ struct LateEffect: Sendable, Hashable {
 
   var record: String
   var kind: Kind
+  /// The number of the last run before it.
+  var lastRun: Int
+  /// Whether the edit of the request still waited for it.
+  var isAwaited: Bool
+  /// Whether a person who was shown it has decided about its edit.
+  var isSeen = false
 
   func stands(in watch: OrgWatch) -> Bool {
     guard let record = watch.record(record) else { return false }
@@ -96,22 +102,51 @@ extension Book {
     }
   }
 
-  /// The effect of a request that arrived after its edit had an outcome stays open until it is
-  /// reported.
+  /// Records the effect of a late request.
+  mutating func note(
+    _ kind: LateEffect.Kind, of record: String, after run: Int, in world: World
+  ) {
+    var last: [Int: Report.Row] = [:]
+    for report in orderedReports {
+      for row in report.stillOpen + report.records { last[row.number] = row }
+    }
+    let senders = returned.flatMap { one in
+      one.rows.values.filter { isOf($0, kind, record, in: world) }.map { row in
+        last.values.first { $0.file == one.file && $0.row == row.id }?.verdict
+      }
+    }
+    let isAwaited = senders.contains { $0?.isWaiting ?? true }
+    lateEffects.append(LateEffect(record: record, kind: kind, lastRun: run, isAwaited: isAwaited))
+  }
+
+  /// Whether the late request of a row may have had an effect.
+  private func isOf(
+    _ row: PhoneRow, _ kind: LateEffect.Kind, _ record: String, in world: World
+  ) -> Bool {
+    switch kind {
+    case .replaced(let field, let value): row.changed[field]?.value == value
+    case .made: row.marker.map { world.watch.record(record)?.name == $0 } ?? false
+    case .deleted: deletes(row, record, in: world)
+    }
+  }
+
+  /// What a late request did is told. If its edit had an outcome by then, it stays open until a
+  /// person who was shown it has decided.
   func judgeLate(in world: World) throws {
     var last: [Int: Report.Row] = [:]
     for report in orderedReports {
       for row in report.stillOpen + report.records { last[row.number] = row }
     }
     let open = last.values.filter { !$0.verdict.isSettled }
-    for effect in lateEffects where effect.stands(in: world.watch) {
-      if open.contains(where: { row in
-        [row.recordID, row.otherID].contains(effect.record)
-          || row.candidates.contains(effect.record)
-      }) {
-        continue
+    for effect in lateEffects where effect.stands(in: world.watch) && !effect.isSeen {
+      if open.contains(where: { $0.names(effect.record) }) { continue }
+      let isTold = orderedReports.contains { report in
+        report.runNumber > effect.lastRun && report.records.contains { $0.names(effect.record) }
       }
-      throw Violation("a late request left \(effect), but no report has that as open")
+      if isTold, effect.isAwaited { continue }
+      throw Violation(
+        "a late request left \(effect.kind) of \(effect.record), but no report has that as "
+          + (effect.isAwaited ? "its edit's outcome" : "open"))
     }
   }
 }

@@ -121,6 +121,10 @@ extension Book {
       return
     }
     if isUndo(transition, in: world) { return }
+    if isOrdered(transition) || isEntered(transition) {
+      if transition.old != nil { unlisted.append(transition) }
+      return
+    }
     if transition.isBack || isOfReplaced(transition, in: world) {
       // The phone has reverted its edit, and returns that with another edit of the row.
       if let before = change(transition.old), isTakenBack(before, in: world),
@@ -141,6 +145,8 @@ extension Book {
     guard change.isListed else {
       throw Violation("\(words) became \(change.value), whose field is not sent")
     }
+    try judgeGivenUp(change, words)
+    if isNamed(transition, for: change) { return }
     if let later = returnDiscarding(change) {
       throw Violation("\(words) became \(change.value), which \(later.file) has discarded")
     }

@@ -47,10 +47,15 @@ extension Book {
 
   /// Whether the edit of a report row has the value that a transition replaced.
   private func hasValue(of transition: OrgWatch.Transition, _ row: Report.Row) -> Bool {
-    returned.contains {
-      $0.file == row.file
-        && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
+    let name = transition.field.field
+    let isEntered = decisions.contains {
+      $0.number == row.number && $0.entered[name] != nil && $0.entered[name] == transition.old
     }
+    return isEntered
+      || returned.contains {
+        $0.file == row.file
+          && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
+      }
   }
 
   /// The entries for an edit, for each time that it was open: a resolved edit opens again when it

@@ -45,6 +45,9 @@ struct Book {
   var reports: [String: Report] = [:]
   /// The records that runs asked about.
   var known: Set<String> = []
+  var decisions: [Decided] = []
+  /// The accounts that a contact was last moved between.
+  var lastMove: (from: String, to: String)?
   private var parents: [Int?] = []
 
   // MARK: states of phones

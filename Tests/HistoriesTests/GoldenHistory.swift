@@ -23,7 +23,7 @@ struct GoldenHistory: RandomHistory {
     seed: UInt64, expected: [GoldenPart: String]?,
     found: @escaping @Sendable ([GoldenPart: String]) -> Void
   ) {
-    history = History(seed: seed)
+    history = History(seed: seed, isKept: true)
     history.setup.concurrency = 1
     history.steps = history.steps.map { step in
       guard case .run(let verb, let mishap?) = step else { return step }

@@ -6,15 +6,25 @@ import TestSupport
 extension History {
   enum Family: String, Sendable, CaseIterable {
     case cascade, beside, address, late, cut, alter
+    case decide, move, tree, key
 
-    var kind: String {
+    /// The kinds of steps and setups that only this family has.
+    var kinds: Set<String> {
       switch self {
-      case .cascade: Step.Kind.createDetail.rawValue
-      case .beside: Step.Kind.createOver.rawValue
-      case .address: Step.Kind.editAddress.rawValue
-      case .late: Step.Kind.wait.rawValue
-      case .cut: HistorySetup.Kind.cuts.rawValue
-      case .alter: Step.Kind.returnAltering.rawValue
+      case .cascade: [Step.Kind.createDetail.rawValue]
+      case .beside: [Step.Kind.createOver.rawValue]
+      case .address: [Step.Kind.editAddress.rawValue]
+      case .late: [Step.Kind.wait.rawValue]
+      case .cut: [HistorySetup.Kind.cuts.rawValue]
+      case .alter: [Step.Kind.returnAltering.rawValue]
+      case .decide: [Step.Kind.decide.rawValue, Step.Kind.takeBack.rawValue]
+      case .move:
+        [
+          HistorySetup.Kind.moves.rawValue, Step.Kind.moveDetail.rawValue,
+          Step.Kind.deleteParent.rawValue,
+        ]
+      case .tree: [HistorySetup.Kind.trees.rawValue, Step.Kind.createFamily.rawValue]
+      case .key: [Step.Kind.orgKey.rawValue]
       }
     }
   }
@@ -27,7 +37,7 @@ extension History {
 
   /// Whether a kind of step or setup belongs to a family that is not played.
   static func isLeftOut(_ kind: String) -> Bool {
-    Family.allCases.contains { !families.contains($0) && $0.kind == kind }
+    Family.allCases.contains { !families.contains($0) && $0.kinds.contains(kind) }
   }
 
   mutating func drawFamilies() {
@@ -84,7 +94,7 @@ extension History {
         .edit(phone: phone, soup: soup, pick: pick, field: field, .boolean),
         .returnAltering(phone: phone, soup: soup), .run(.all, nil),
       ]
-    case .cut: return []
+    case .cut, .decide, .move, .tree, .key: return []
     }
   }
 

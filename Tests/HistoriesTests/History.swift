@@ -15,6 +15,10 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   var concurrency = 1
   /// Whether the accounts come from a query whose LIMIT leaves some out.
   var cuts = false
+  /// Whether a phone's edit of a contact can give it to another account.
+  var moves = false
+  /// Whether accounts are sent with their contacts, by a parent-children sync up.
+  var trees = false
   /// Whether each run prunes as much as possible, with the lowest values of `keep`.
   var prunes = false
   /// Whether the phones' apps are built on the kits of `clients/`.
@@ -39,7 +43,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
   }
 
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    case acrossFirst, acrossLast, carries, cuts
+    case acrossFirst, acrossLast, carries, cuts, moves, trees
   }
 
   var kinds: Set<Kind> {
@@ -50,6 +54,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       case .lastWins: [.acrossLast]
       }
     return kinds.union(carries ? [.carries] : []).union(cuts ? [.cuts] : [])
+      .union(moves ? [.moves] : []).union(trees ? [.trees] : [])
   }
 
   var description: String {
@@ -58,6 +63,7 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
       + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
       + (carries ? ", open edits are returned" : "") + (cuts ? ", accounts cut by a LIMIT" : "")
+      + (moves ? ", contacts are moved" : "") + (trees ? ", accounts with their contacts" : "")
       + (concurrency == 1 ? "" : ", \(concurrency) concurrent requests")
       + (prunes ? ", old data is pruned" : "") + (kits ? ", phones with kits" : "")
       + phones.enumerated().map {
@@ -86,7 +92,10 @@ struct History: RandomHistory, Hashable {
   var seed: UInt64
   var setup: HistorySetup
   var steps: [Step]
-  init(seed: UInt64) {
+  /// Draws the history of a seed.
+  ///
+  /// - Parameter isKept: whether it stays as it was before there was a sixth stream
+  init(seed: UInt64, isKept: Bool = false) {
     self.seed = seed
     var random = HistoryRandom(seed)
     setup = HistorySetup.draw(&random)
@@ -98,6 +107,7 @@ struct History: RandomHistory, Hashable {
     drawCarried()
     drawUndos()
     drawFamilies()
+    if !isKept { drawLater() }
   }
 
   func play() async throws -> Tally { try await World.run(self) }

@@ -21,7 +21,7 @@ enum HistoryPipeline {
       try DurableFile.write(signing.get().pem(), to: directory + "/sign.key")
     }
     for (name, text) in [
-      ("history.json", pipeline(setup)), ("userstore.json", schema),
+      ("history.json", pipeline(setup)), ("userstore.json", schema(setup)),
       ("usersyncs.json", syncs(setup)),
     ] { try DurableFile.write(Array(text.utf8), to: directory + "/" + name) }
     var pipeline = try PipelineFile.read(path: directory + "/history.json", variables: variables)
@@ -59,21 +59,20 @@ enum HistoryPipeline {
       """
   }
 
-  private static let schema: String = {
-    let indexes =
-      ["Id", "__local__"].map { #"{"path":"\#($0)","type":"string"}"# }
-      + [#"{"path":"__sync_id__","type":"integer"}"#]
-    let soups = Soup.all.map {
-      #"{"soupName":"\#($0.name)","indexes":[\#(indexes.joined(separator: ","))]}"#
+  private static func schema(_ setup: HistorySetup) -> String {
+    let soups = Soup.all.map { soup in
+      // A family's children are found by their parent.
+      let more = setup.trees && soup.name == "contacts" ? ["AccountId"] : []
+      let indexes =
+        (["Id", "__local__"] + more).map { #"{"path":"\#($0)","type":"string"}"# }
+        + [#"{"path":"__sync_id__","type":"integer"}"#]
+      return #"{"soupName":"\#(soup.name)","indexes":[\#(indexes.joined(separator: ","))]}"#
     }
     return #"{"soups":[\#(soups.joined(separator: ","))]}"#
-  }()
+  }
 
   private static func syncs(_ setup: HistorySetup) -> String {
     let mode = setup.overwrites ? "OVERWRITE" : "LEAVE_IF_CHANGED"
-    func list(_ names: [String]) -> String {
-      "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"
-    }
     var syncs: [String] = []
     for soup in Soup.all {
       let isUpserted = soup.name == "visits" && setup.visitKey == .external
@@ -81,17 +80,51 @@ enum HistoryPipeline {
       let fields = soup.fields(upserts: isUpserted).joined(separator: ", ")
       let limit = setup.cuts && soup.name == "accounts" ? " ORDER BY Name LIMIT \(cut)" : ""
       let external = isUpserted ? #","externalIdFieldName":"External_Id__c""# : ""
+      let sent = soup.sent(setup)
+      let (creates, updates) = ([soup.marker] + soup.listed + extra, sent)
+      let up =
+        setup.trees && soup.name == "accounts"
+        ? tree(creates, updates, setup)
+        : """
+        {"createFieldlist":\(list(creates)),
+           "updateFieldlist":\(list(updates))\(external)}
+        """
       syncs.append(
         """
         {"syncName":"\(soup.name)Down","syncType":"syncDown","soupName":"\(soup.name)",
          "target":{"type":"soql","query":"SELECT Id, \(fields) FROM \(soup.sobject)\(limit)"},
-         "options":{"mergeMode":"OVERWRITE"}},
+         "options":{"mergeMode":"OVERWRITE"}}
+        """)
+      // A family's sync up sends its children.
+      if setup.trees, soup.name == "contacts" { continue }
+      syncs.append(
+        """
         {"syncName":"\(soup.name)Up","syncType":"syncUp","soupName":"\(soup.name)",
-         "target":{"createFieldlist":\(list([soup.marker] + soup.listed + extra)),
-           "updateFieldlist":\(list(soup.listed))\(external)},
-         "options":{"fieldlist":\(list(soup.listed)),"mergeMode":"\(mode)"}}
+         "target":\(up),
+         "options":{"fieldlist":\(list(sent)),"mergeMode":"\(mode)"}}
         """)
     }
     return "{\"syncs\":[\(syncs.joined(separator: ",\n"))]}"
+  }
+
+  private static func list(_ names: [String]) -> String {
+    "[" + names.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+  }
+
+  /// The target of a sync up of accounts with their contacts.
+  private static func tree(
+    _ creates: [String], _ updates: [String], _ setup: HistorySetup
+  ) -> String {
+    let (name, children) = ("ParentChildrenSyncUpTarget", Soup.all[3])
+    return """
+      {"iOSImpl":"SF\(name)","androidImpl":"com.salesforce.androidsdk.mobilesync.target.\(name)",
+       "parent":{"sobjectType":"Account","soupName":"accounts"},
+       "children":{"sobjectType":"Contact","sobjectTypePlural":"Contacts",
+         "soupName":"\(children.name)","parentIdFieldName":"AccountId"},
+       "createFieldlist":\(list(creates)),"updateFieldlist":\(list(updates)),
+       "childrenCreateFieldlist":\(list([children.marker] + children.listed + ["AccountId"])),
+       "childrenUpdateFieldlist":\(list(children.sent(setup))),
+       "relationshipType":"MASTER_DETAIL"}
+      """
   }
 }

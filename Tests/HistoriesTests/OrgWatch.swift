@@ -8,6 +8,8 @@ struct OrgRecord: Sendable, Hashable {
   var name: String
   var values: [String: String]
   var isDeleted: Bool
+  /// The account of a contact.
+  var parent: String?
 }
 
 /// Every value that was ever in the org: the org is read before and after each step, before each
@@ -46,6 +48,8 @@ final class OrgWatch: Sendable {
     var deletions: [String: Int] = [:]
     var deleters: [String: Author] = [:]
     var touchedByOthers: Set<String> = []
+    /// The accounts that contacts have had.
+    var parents: [String: Set<String>] = [:]
     var transitions: [Transition] = []
     var looks = 0
     var failure: String?
@@ -76,7 +80,8 @@ final class OrgWatch: Sendable {
     var records: [OrgRecord] = []
     for sobject in ["Account", "Site_Visit__c", "Contact"] {
       let fields = Soup.fields(of: sobject)
-      let text = (["Id", "Name", "IsDeleted"] + fields).joined(separator: ", ")
+      let more = sobject == "Contact" ? ["AccountId"] : []
+      let text = (["Id", "Name", "IsDeleted"] + fields + more).joined(separator: ", ")
       let page = try org.query("SELECT \(text) FROM \(sobject)", as: admin, includeDeleted: true)
       for value in try JSONValue(parsing: page.records).array ?? [] {
         var values: [String: String] = [:]
@@ -84,7 +89,8 @@ final class OrgWatch: Sendable {
         records.append(
           OrgRecord(
             id: value["Id"]?.string ?? "", sobject: sobject, name: value["Name"]?.string ?? "",
-            values: values, isDeleted: value["IsDeleted"]?.bool ?? false))
+            values: values, isDeleted: value["IsDeleted"]?.bool ?? false,
+            parent: value["AccountId"]?.string))
       }
     }
     return records
@@ -110,6 +116,7 @@ final class OrgWatch: Sendable {
       let before = state.records[record.id]
       if before == record { continue }
       if before == nil { state.firstNames[record.id] = record.name }
+      if let parent = record.parent { state.parents[record.id, default: []].insert(parent) }
       if author == .otherUser { state.touchedByOthers.insert(record.id) }
       if record.isDeleted, before?.isDeleted != true {
         state.deletions[record.id, default: 0] += 1
@@ -146,6 +153,8 @@ final class OrgWatch: Sendable {
     state.withLock { $0.history[FieldID(record: record, field: field)] ?? [] }
   }
   func wasDeleted(_ id: String) -> Bool { state.withLock { $0.deletions[id] != nil } }
+  /// The accounts that a contact has had.
+  func parents(of id: String) -> Set<String> { state.withLock { $0.parents[id] ?? [] } }
   func wasDeletedAgain(_ id: String) -> Bool { state.withLock { $0.deletions[id] ?? 0 > 1 } }
   func deleter(of id: String) -> Author? { state.withLock { $0.deleters[id] } }
   func isTouchedByOthers(_ id: String) -> Bool {

@@ -46,6 +46,8 @@ struct PhoneRow: Sendable, Hashable {
   var came: Set<Int>?
   /// The account of a contact.
   var parent: String?
+  /// The account that a moved contact had before.
+  var formerParent: String?
 
   /// The record, by its ID or by the marker of the phone that created it.
   var record: String { serverID ?? marker ?? "" }

@@ -61,7 +61,7 @@ struct Report: Sendable, Hashable {
   }
 
   /// The first name of a file; a copy that is returned again may be read before it.
-  private static func original(_ name: String) -> String {
+  static func original(_ name: String) -> String {
     name.hasPrefix("again-")
       ? name.split(separator: "-", maxSplits: 2).last.map(String.init) ?? name : name
   }

@@ -46,6 +46,11 @@ struct Soup: Sendable, Hashable {
     return [marker] + listed + [unlisted] + more
   }
 
+  /// The fields that an update sends.
+  func sent(_ setup: HistorySetup) -> [String] {
+    listed + (setup.moves && name == "contacts" ? ["AccountId"] : [])
+  }
+
   static func fields(of sobject: String) -> [String] {
     var names: [String] = []
     for soup in all where soup.sobject == sobject {

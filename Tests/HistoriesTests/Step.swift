@@ -23,6 +23,19 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case createOver(phone: Int, pick: Int)
   case createDetail(phone: Int, pick: Int)
   case editAddress(phone: Int, pick: Int)
+  /// The phone creates an account with contacts below it.
+  case createFamily(phone: Int, contacts: Int)
+  /// The phone gives a contact to another account.
+  case moveDetail(phone: Int, pick: Int, parent: Int)
+  /// The phone deletes the account to which a phone has last given a contact, or the one that had it
+  /// before.
+  case deleteParent(phone: Int, isFormer: Bool)
+  /// The phone takes its last deletion or edit back.
+  case takeBack(phone: Int)
+  /// An operator decides one of the open edits, counted from the last, in one of the possible ways.
+  case decide(back: Int, way: Int)
+  /// Another user changes what has the external ID of the phone's last new visit.
+  case orgKey(phone: Int, KeyChange)
   /// The phone changes a row that its bundle issued as open.
   case fix(phone: Int, pick: Int, field: Int)
   /// The phone reverts a row that its bundle issued as open, which is then clean; a new one is
@@ -44,6 +57,10 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case wait(seconds: Int)
   case lateArrival
   case run(Verb, Mishap?)
+
+  enum KeyChange: String, Sendable, Hashable, CaseIterable {
+    case deletes, restores, creates, changes
+  }
 
   /// How an app writes the Mobile Sync flags.
   enum Spelling: String, Sendable, Hashable, CaseIterable { case boolean, text, number }
@@ -71,6 +88,7 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case edit, editTooLong, editAgain, editInOtherSoup, create, createAndDelete, delete, flagText,
       flagNumber, backUp
     case syncUp, syncDown, revert, createSame, createOver, createDetail, editAddress, wait
+    case createFamily, moveDetail, deleteParent, takeBack, decide, orgKey
     case fix, discard, spoil
     case restore, returnStore, returnAltering, returnAgain, install, orgUpdate,
       orgSameSecond, orgDelete
@@ -94,6 +112,12 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .createOver: [.createOver]
     case .createDetail: [.createDetail]
     case .editAddress: [.editAddress]
+    case .createFamily: [.createFamily]
+    case .moveDetail: [.moveDetail]
+    case .deleteParent: [.deleteParent]
+    case .takeBack: [.takeBack]
+    case .decide: [.decide]
+    case .orgKey: [.orgKey]
     case .wait: [.wait]
     case .fix: [.fix]
     case .discard: [.discard]
@@ -149,6 +173,18 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .createDetail(let phone, let pick): "phone \(phone) creates a contact of account \(pick)"
     case .editAddress(let phone, let pick):
       "phone \(phone) edits the city in the address of accounts row \(pick)"
+    case .createFamily(let phone, let contacts):
+      "phone \(phone) creates an account with \(contacts) contacts"
+    case .moveDetail(let phone, let pick, let parent):
+      "phone \(phone) gives contacts row \(pick) to account \(parent)"
+    case .deleteParent(let phone, let isFormer):
+      "phone \(phone) deletes the account that a moved contact "
+        + (isFormer ? "had before" : "was given to")
+    case .takeBack(let phone): "phone \(phone) takes its last deletion or edit back"
+    case .decide(let back, let way):
+      "an operator decides the open edit \(back) before the last, way \(way)"
+    case .orgKey(let phone, let change):
+      "another user \(change.rawValue) what has the external id of the last visit of phone \(phone)"
     case .fix(let phone, let pick, let field):
       "phone \(phone) changes open row \(pick) of its bundle, field \(field)"
     case .discard(let phone, let pick): "phone \(phone) reverts open row \(pick) of its bundle"
@@ -189,6 +225,8 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
     case record(Int)
     case ofPhone
     case newest
+    /// The account to which a phone has last given a contact.
+    case ofMove
   }
 
   var action: Action
@@ -213,6 +251,7 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
       case .record(let pick): "record \(pick)"
       case .ofPhone: "the record that a phone changed last"
       case .newest: "the newest record"
+      case .ofMove: "the account that a moved contact was given to"
       }
     let what =
       switch action {

@@ -18,11 +18,13 @@ struct OtherUser: Sendable {
   private let admin: OrgUser
   private let value: String
   private let changed: String?
+  private let movedTo: String?
   init(_ world: World) {
     watch = world.watch
     admin = world.admin
     value = world.token("other")
     changed = world.book.changes.last { $0.recordID != nil }?.recordID
+    movedTo = world.book.lastMove?.to
   }
 
   func performMeanwhile(_ work: OrgChange, in org: Org) {
@@ -79,6 +81,7 @@ struct OtherUser: Sendable {
     case .record(let pick): return live[pick % live.count]
     case .ofPhone: return changed.flatMap { id in live.first { $0.id == id } }
     case .newest: return live.last
+    case .ofMove: return movedTo.flatMap { id in live.first { $0.id == id } }
     }
   }
 }

@@ -41,6 +41,7 @@ extension World {
     server.faults.removeAll()
     if let failure = strike.failure { throw Violation(failure) }
     if strike.isKilled { root = strike.copy }
+    book.noteApplied(by: org.now())
     if strike.mishap?.kind == .lateRequest, strike.isStruck, heldSince == nil { heldSince = began }
     watch.look(.pipeline)
     if !strike.isStruck, ended.failure == nil, ![.ingest, .pack].contains(verb) {
@@ -161,8 +162,9 @@ extension World {
       """
     ).compactMap { $0[0].integer }
     do {
-      _ = try PipelineDecisions(pipeline, root: root).enter(
+      let result = try PipelineDecisions(pipeline, root: root).enter(
         [], PipelineDecisions.Selection(edits: edits, .whole(.retry)), by: "grace")
+      book.noteSeen(result.decided.map { Int($0.edit) }, in: self)
     } catch is PipelineError {
       // The run that follows reports what is wrong with the ledger.
     }
@@ -204,14 +206,13 @@ extension World {
     guard server.heldRequests > 0 else { return false }
     watch.look(.pipeline)
     let before = Dictionary(uniqueKeysWithValues: watch.records.map { ($0.id, $0) })
-    let restored = Set(
-      before.keys.filter { watch.wasDeleted($0) && before[$0]?.isDeleted == false })
     let dates = try watch.dates()
     server.deliverHeld()
     watch.look(.pipeline)
     // It may have written the values that are already there.
     for (id, date) in try watch.dates() where dates[id] != date { book.touchedLate.insert(id) }
     // It arrives when no run can prevent it; the next run has to find what it overwrote.
+    let lastRun = book.orderedReports.last?.runNumber ?? 0
     var known: OrgWatch.FieldID?
     for transition in watch.takeTransitions() {
       book.late.insert(transition.field)
@@ -223,14 +224,21 @@ extension World {
         transition.oldTime ?? 0 > heldSince
       else { continue }
       let kind = LateEffect.Kind.replaced(field: transition.field.field, by: transition.new)
-      book.lateEffects.append(LateEffect(record: transition.field.record, kind: kind))
+      book.note(kind, of: transition.field.record, after: lastRun, in: self)
       if transition.oldAuthor == .pipeline { known = transition.field }
     }
     for record in watch.records where isHeldSettled {
-      if before[record.id] == nil, before.values.contains(where: { $0.name == record.name }) {
-        book.lateEffects.append(LateEffect(record: record.id, kind: .made))
-      } else if record.isDeleted, restored.contains(record.id) {
-        book.lateEffects.append(LateEffect(record: record.id, kind: .deleted))
+      if before[record.id] == nil {
+        book.note(.made, of: record.id, after: lastRun, in: self)
+      } else if record.isDeleted, before[record.id]?.isDeleted == false {
+        book.touchedLate.insert(record.id)
+        // With its account, which is told.
+        if let parent = record.parent, before[parent]?.isDeleted == false,
+          watch.record(parent)?.isDeleted == true
+        {
+          continue
+        }
+        book.note(.deleted, of: record.id, after: lastRun, in: self)
       }
     }
     (heldSince, isHeldSettled) = (nil, false)

@@ -92,7 +92,8 @@ extension World {
       return try sendCreate(row, element, soup, phone, user)
     }
     guard setup.overwrites || isCurrent(element, date) else { return false }
-    let outcome = org.update(soup.sobject, id: recordID, fields(of: element, soup.listed), as: user)
+    let outcome = org.update(
+      soup.sobject, id: recordID, fields(of: element, soup.sent(setup)), as: user)
     guard outcome.errors.isEmpty else { return false }
     try settle(phone, row, clean(element, soup, recordID, user), recordID: recordID)
     return true

@@ -148,6 +148,15 @@ final class World {
     case .createOver(let phone, let pick): isDone = try createOver(phones[phone], pick)
     case .createDetail(let phone, let pick): isDone = try createDetail(phones[phone], pick)
     case .editAddress(let phone, let pick): isDone = try editAddress(phones[phone], pick)
+    case .createFamily(let phone, let contacts):
+      isDone = try createFamily(phones[phone], contacts)
+    case .moveDetail(let phone, let pick, let parent):
+      isDone = try moveDetail(phones[phone], pick, parent)
+    case .deleteParent(let phone, let isFormer):
+      isDone = try deleteParent(phones[phone], isFormer: isFormer)
+    case .takeBack(let phone): isDone = try takeBack(phones[phone])
+    case .decide(let back, let way): isDone = try decide(back, way)
+    case .orgKey(let phone, let change): isDone = try changeKey(phones[phone], change)
     case .fix(let phone, let pick, let field): isDone = try fix(phones[phone], pick, field)
     case .discard(let phone, let pick): isDone = try discard(phones[phone], pick)
     case .spoil(let phone): isDone = try editAgain(phones[phone], 0, isTooLong: true)
@@ -296,7 +305,7 @@ final class World {
     return true
   }
 
-  private func delete(_ phone: Phone, _ row: RowID, _ spelling: Step.Spelling) throws {
+  func delete(_ phone: Phone, _ row: RowID, _ spelling: Step.Spelling) throws {
     guard let soup = Soup.named(row.soup),
       var object = try phone.elements(row.soup).first(where: { Phone.entry($0) == row.entry })
     else { return }

@@ -155,9 +155,9 @@ extension SnapshotPlanner {
     let places = group.indices.filter { group[$0].change.kind == .deleted && group[$0].isGone }
     if places.isEmpty { return }
     let references = describe.fields.filter { !$0.referenceTo.isEmpty }.map(\.name)
-    let dates = UndoRule.binDates + ["LastModifiedById", "MasterRecordId"]
     let found = try await records.withBin(
-      describe.name, ids: places.map { group[$0].change.recordID }, fields: references + dates)
+      describe.name, ids: places.map { group[$0].change.recordID },
+      fields: references + UndoRule.binFields)
     for place in places {
       guard let row = found[group[place].change.recordID] else { continue }
       if row["IsDeleted"]?.bool != true {

@@ -16,6 +16,20 @@ package enum UndoRule {
   /// The date fields of a record in the recycle bin, in order of preference.
   static let binDates = ["LastModifiedDate", "SystemModstamp"]
 
+  /// The fields of a record in the recycle bin that tell when and by whom it was deleted.
+  static let binFields = binDates + ["LastModifiedById", "MasterRecordId"]
+
+  /// The user who deleted a record in the recycle bin; nil if the record does not tell.
+  ///
+  /// A deletion is a change of its own. A record that the system changed after its last user may
+  /// have been deleted by another one.
+  static func deleter(inBin record: JSONObject) -> String? {
+    guard let modified = record["LastModifiedDate"]?.string,
+      record["SystemModstamp"]?.string.map({ !ServerDate.isBefore(modified, $0) }) ?? true
+    else { return nil }
+    return record["LastModifiedById"]?.string?.recordID18
+  }
+
   /// The date of a record in the recycle bin; while it is the same, the record has not been deleted
   /// again.
   static func date(inBin record: JSONObject) -> String? {
@@ -104,8 +118,7 @@ package enum UndoRule {
       let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(),
       let deletion = facts.deletion
     else { return stays(facts, "it is unknown whether the record was deleted again") }
-    let by = bin["LastModifiedById"]?.string?.recordID18
-    let isOthers = by.map { !deletion.senders.contains($0) } ?? false
+    let isOthers = deleter(inBin: bin).map { !deletion.senders.contains($0) } ?? false
     if isOthers || last > deletion.until {
       return moved(facts, bin, remedy("the record was deleted again", facts.instance))
     }
