@@ -53,14 +53,13 @@ import Testing
   @Test func `a change of a person changes the contact, with the same date`() throws {
     let (account, contact) = try person()
     let change = sample.org.update(
-      "Account", id: account, ["LastName": "Hill", "PersonEmail": nil], as: sample.admin)
+      "Account", id: account, ["LastName": "Hill", "PersonEmail": .null], as: sample.admin)
     #expect(change.errors.isEmpty)
-    let dates = try ["Account", "Contact"].map { object in
-      let id = object == "Account" ? account : contact
-      return try sample.column(
+    func dates(_ object: String, _ id: String) throws -> [String] {
+      try sample.column(
         "SELECT LastModifiedDate FROM \(object) WHERE Id = '\(id)'", "LastModifiedDate")
     }
-    #expect(dates[0] == dates[1])
+    #expect(try dates("Account", account) == dates("Contact", contact))
     let row = try sample.records("SELECT Name, Email FROM Contact WHERE Id = '\(contact)'").first
     #expect(row?["Name"] == "Grace Hill" && row?["Email"] == .null)
     #expect(try sample.column("SELECT Name FROM Account WHERE Id = '\(account)'") == ["Grace Hill"])
