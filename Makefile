@@ -30,7 +30,7 @@ help:  ## what there is to make
 deps:  ## install the Debian packages that are missing
 	@.ci/deps $(PACKAGES)
 
-deps-test: deps  ## install what judges from outside: mandoc, shells, ssh-keygen, Chromium, axe-core, SQLCipher, lintian, mmdebstrap
+deps-test: deps  ## install what judges from outside: mandoc, shells, ssh-keygen, Chromium, axe-core, SQLCipher, moto, lintian, mmdebstrap
 	@.ci/deps-test .build
 
 build: deps  ## a debug build

@@ -91,14 +91,16 @@ let package = Package(
     library("System", "CSystem"),
     library("JSON", "System"),
     library("CSV"),
+    library("XML"),
     library("SQLite", "CSQLite"),
     library("HTTP", "CCurl", "CMicrohttpd", "System"),
     library("Archive", "CArchive"),
     library("Crypto", "CCrypto"),
     library("Arguments", "System"),
-    // 2: the two ends of a sync
+    // 2: the two ends of a sync, and where bundles go
     library("SmartStore", "SQLite", "JSON", "Crypto", "System"),
-    library("Salesforce", "HTTP", "JSON", "CSV", "Crypto", "System"),
+    library("Salesforce", "HTTP", "JSON", "CSV", "XML", "Crypto", "System"),
+    library("ObjectStore", "HTTP", "XML", "Crypto", "System"),
     // 3: the sync, and the ledger of its results
     library("MobileSync", "SmartStore", "Salesforce", "JSON", "System"),
     library("Ledger", "MobileSync", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
@@ -152,6 +154,7 @@ let package = Package(
       swiftSettings: judges),
     tests("JSON", "JSON"),
     tests("CSV", "CSV"),
+    tests("XML", "XML"),
     tests("System", "JSON", "System"),
     tests("SQLite", "SQLite"),
     tests("HTTP", "HTTP", "Crypto", "System"),
@@ -159,7 +162,8 @@ let package = Package(
     tests("Crypto", "Crypto", "System"),
     tests("Arguments", "Arguments", "System"),
     tests("SmartStore", "SmartStore", "SQLite", "JSON", "Crypto", "System"),
-    tests("Salesforce", "Salesforce", "HTTP", "JSON", "Crypto", "System"),
+    tests("Salesforce", "Salesforce", "HTTP", "JSON", "XML", "Crypto", "System"),
+    tests("ObjectStore", "ObjectStore", "HTTP", "Crypto", "System"),
     tests(
       "MobileSync", "Snapshots", "MobileSync", "LocalOrg", "SmartStore", "Salesforce", "SQLite",
       "HTTP", "JSON",

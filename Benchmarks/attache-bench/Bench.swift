@@ -29,6 +29,7 @@ enum Bench {
       case .pack: return try tell(await PackBench(options).measure(), options)
       case .shapes: return try tell(ShapesBench(options).measure(), options)
       case .briefcase: return try tell(BriefcaseBench(options).measure(), options)
+      case .fleet: return try tell(FleetBench(options).measure(), options)
       case .packing: try await PackChild(options).pack().print()
       case .verifying: try PackChild(options).verify().print()
       case .sealing: try PackChild(options).seal().print()

@@ -1,4 +1,5 @@
 import Crypto
+import JSON
 import LocalOrg
 import Pipelines
 import System
@@ -11,11 +12,14 @@ struct BenchFleet: Sendable {
   /// The directory of the org, the files and the data, because a pipeline's data directory is next
   /// to its file.
   let directory: String
+  /// The profile of the users.
+  var profile = Self.integrationProfile
 
   /// The user who lists the users and owns the contacts.
   static let integration = OrgUser.integrationUsername
   private static let clientID = "attache-bench"
-  private static let profile = "Integration"
+  /// The profile of the integration user, who sees all records.
+  private static let integrationProfile = "Integration"
 
   var pipelineFile: String { "\(directory)/\(name).json" }
   var root: String { directory + "/snapshots" }
@@ -31,10 +35,10 @@ struct BenchFleet: Sendable {
     if Files.exists(directory) { try Files.remove(directory) }
     try Files.makeDirectory(orgDirectory, intermediate: true)
     let org = try LocalOrg.Org(directory: orgDirectory)
-    try org.addUser(Self.integration, lastName: "Attache", profile: Self.profile)
+    try org.addUser(Self.integration, lastName: "Attache", profile: Self.integrationProfile)
     for number in 0..<users {
       try org.addUser(
-        Self.username(number), lastName: "Technician \(number)", profile: Self.profile)
+        Self.username(number), lastName: "Technician \(number)", profile: profile)
     }
     try org.seedBulk(object: ObjectShape.contact.object, count: records, owner: Self.integration)
     return org
@@ -49,6 +53,18 @@ struct BenchFleet: Sendable {
       throw BenchFailure("the org has no user \(name)")
     }
     return user
+  }
+
+  /// The IDs of all records of an object.
+  static func ids(of object: String, in org: LocalOrg.Org, as user: OrgUser) throws -> [String] {
+    var page = try org.query("SELECT Id FROM \(object)", as: user)
+    var ids: [String] = []
+    while true {
+      let rows = try JSONValue(parsing: page.records).array ?? []
+      ids += rows.compactMap { $0["Id"]?.string }
+      guard let locator = page.locator else { return ids }
+      page = try org.queryMore(locator, as: user)
+    }
   }
 
   /// A running org, with the variables that a run needs.
@@ -98,7 +114,7 @@ struct BenchFleet: Sendable {
          "login": {"method": "jwt", "clientId": {"env": "ATTACHE_CLIENT_ID"},
            "key": {"env": "ATTACHE_JWT_KEY"}, "integrationUser": "\(Self.integration)"}},
        "users": {"query": "SELECT Id, Username FROM User WHERE IsActive = true AND \
-      Profile.Name = '\(Self.profile)' AND Username != '\(Self.integration)'"},
+      Profile.Name = '\(profile)' AND Username != '\(Self.integration)'"},
        "stores": [{"schema": "store.json", "syncs": "syncs.json"}],
        "report": {"formats": ["json"]}, \(members)}
       """

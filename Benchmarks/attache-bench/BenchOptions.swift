@@ -5,7 +5,7 @@ import System
 struct BenchOptions: Sendable {
   /// The task; those after `shapes` are child processes started by the others.
   enum Task: String, Sendable {
-    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase, shapes
+    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase, fleet, shapes
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
     case renewal, renewalFloor = "renewal-floor", packing, verifying, sealing, assigned
     case c, python, fullText = "full-text"
@@ -30,6 +30,7 @@ struct BenchOptions: Sendable {
       attache-bench ingest [--returns N] [--rounds N] [--directory PATH] [--json]
       attache-bench pack [--records N] [--rounds N] [--directory PATH] [--json]
       attache-bench briefcase [--users N] [--records N] [--latency N] [--rounds N] [--directory PATH] [--json]
+      attache-bench fleet [--users N] [--records N] [--latency N] [--directory PATH] [--json]
       attache-bench shapes [--records N] [--large N] [--rounds N] [--directory PATH] [--live] [--json]
 
     Without a task, it primes and queries. `queries` only queries a store: by index, with a join, and a count.
@@ -42,18 +43,19 @@ struct BenchOptions: Sendable {
     program that does the same with libarchive and libcrypto alone.
     `briefcase` primes many users by briefcase from an org with delayed answers, and prints the minimum time of its
     requests.
+    `fleet` primes many users who see nine of ten contacts in common, and counts calls, records and bytes.
     `shapes` primes twelve objects of mixed size, by finished pages and by SQLite's API, contacts by SQLite's API, and once
     ten million contacts, into both stores and into one. The first time, making the pages of ten million contacts takes
     minutes and 15 GB; 5 GB are kept, and the stores temporarily take 20 GB.
 
       --records N       records to prime (1000000): with `shapes`, of all twelve objects together; with `queries`, of each
-                        soup; with `pack`, of the store (100000); with `briefcase`, of each user (5000)
+                        soup; with `pack`, of the store (100000); with `briefcase` and `fleet`, of each user (5000)
       --large N         contacts of the large prime of `shapes` (10000000)
       --base N          records of the smaller prime, whose memory is compared (500000)
       --returns N       returns of the larger run; the smaller has a tenth (1000); with `ingest`, stores (40)
       --edits N         edits of each return (100)
-      --users N         users to prime by briefcase (200)
-      --latency N       delay of each answer for `briefcase`, in milliseconds (100)
+      --users N         users to prime by `briefcase` (200) and `fleet` (50)
+      --latency N       delay of each answer for `briefcase` and `fleet`, in milliseconds (100)
       --concurrency N   concurrent requests (4)
       --rounds N        rounds of all arms, forwards and backwards (2); the large prime of `shapes` runs once
       --directory PATH  directory for the stores and for recorded pages, which are kept (Benchmarks/out); the results
@@ -76,6 +78,8 @@ struct BenchOptions: Sendable {
     - for `pack`, if packing, which reads back, takes over 1.1 times the floors of packing and verifying, sealing over
       1.1 times its floor, or verifying over 1.2 times;
     - for `briefcase`, if it takes over 1.2 times the minimum;
+    - for `fleet`, if shared records take more calls than their formula allows, over 2 % more records than the distinct
+      ones and the samples, more than half of the bytes, 160 MiB of memory, or over 1.3 times the minimum;
     - for `shapes`, if a prime by finished pages takes 160 MiB of resident memory or more, or one by SQLite's API 64 MiB
       or more.
 
@@ -90,7 +94,7 @@ struct BenchOptions: Sendable {
     if let saidRecords { return saidRecords }
     switch task {
     case .pack: return 100_000
-    case .briefcase: return 5000
+    case .briefcase, .fleet: return 5000
     default: return 1_000_000
     }
   }
@@ -101,7 +105,9 @@ struct BenchOptions: Sendable {
   /// Nil for the workload's default.
   var returns: Int?
   var edits = 100
-  var users = 200
+  /// Nil for the workload's default.
+  private var saidUsers: Int?
+  var users: Int { saidUsers ?? (task == .fleet ? 50 : 200) }
   /// The time that each answer of the org takes, in milliseconds.
   var latency = 100
   var concurrency = 4
@@ -138,7 +144,7 @@ struct BenchOptions: Sendable {
       case "--statements": isByStatements = true
       case "--rounds": rounds = try Self.number(word, &rest)
       case "--returns": returns = try Self.number(word, &rest)
-      case "--users": users = try Self.number(word, &rest)
+      case "--users": saidUsers = try Self.number(word, &rest)
       case "--latency": latency = try Self.number(word, &rest)
       case "--format": format = BundleFormat(rawValue: try Self.value(word, &rest))
       case "--edits": edits = try Self.number(word, &rest)

@@ -36,7 +36,7 @@ struct BriefcaseBench {
   }
 
   /// The default of `org.concurrency`.
-  private static let concurrency = 4
+  static let concurrency = 4
 
   /// One run in a separate process; the org answers in this one.
   private func play(_ org: LocalOrg.Org) throws -> BriefcaseReport.Run {
@@ -56,7 +56,7 @@ struct BriefcaseBench {
     return run
   }
 
-  private static var syncsFile: String {
+  static var syncsFile: String {
     let fields = ObjectShape.contact.fields.map { "\"\($0)\"" }.joined(separator: ", ")
     return """
       {"syncs": [

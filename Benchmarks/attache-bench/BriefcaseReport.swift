@@ -23,6 +23,18 @@ struct BriefcaseReport: BenchReport {
       chain = Self.chain(log)
     }
 
+    /// The minimum time that the delays of its answers take, in milliseconds.
+    func waits(_ latency: Int, _ concurrency: Int) -> Int {
+      let rounds = (requests + concurrency - 1) / concurrency
+      return max(rounds, chain) * latency
+    }
+
+    /// The same with the org's own work on its answers, during which a request occupies a slot as
+    /// well.
+    func least(_ latency: Int, _ concurrency: Int) -> Int {
+      waits(latency, concurrency) + orgMilliseconds / concurrency
+    }
+
     /// One user's login and requests.
     ///
     /// Except for the retrieves, each waits for the previous one, and the first retrieve waits for
@@ -53,15 +65,9 @@ struct BriefcaseReport: BenchReport {
 
   mutating func add(_ run: Run) { runs.append(run) }
 
-  /// The minimum time that the delays of a run's answers take, in milliseconds.
-  private func waits(_ run: Run) -> Int {
-    let rounds = (run.requests + concurrency - 1) / concurrency
-    return max(rounds, run.chain) * latency
-  }
+  private func waits(_ run: Run) -> Int { run.waits(latency, concurrency) }
 
-  /// The same with the org's own work on its answers, during which a request occupies a slot as
-  /// well.
-  private func least(_ run: Run) -> Int { waits(run) + run.orgMilliseconds / concurrency }
+  private func least(_ run: Run) -> Int { run.least(latency, concurrency) }
 
   private func ratio(_ run: Run) -> Double { Double(run.told.wall) / Double(max(1, least(run))) }
 

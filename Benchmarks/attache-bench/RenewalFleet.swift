@@ -25,13 +25,7 @@ final class RenewalFleet {
     served = try fleet.serve(org)
     try fleet.write()
     try fleet.write(members: #""platforms": ["ios", "android"], "keep": {"generations": 1}"#)
-    var page = try org.query("SELECT Id FROM \(ObjectShape.contact.object)", as: admin)
-    while true {
-      let rows = try JSONValue(parsing: page.records).array ?? []
-      ids += rows.compactMap { $0["Id"]?.string }
-      guard let locator = page.locator else { break }
-      page = try org.queryMore(locator, as: admin)
-    }
+    ids = try BenchFleet.ids(of: ObjectShape.contact.object, in: org, as: admin)
   }
 
   /// The org's variables for a child that primes.

@@ -44,8 +44,6 @@ package final class LedgerDatabase {
     return connection
   }
 
-  package static func open(path: String) throws -> LedgerDatabase { try LedgerDatabase(path: path) }
-
   /// Checkpoints the log and closes the file.
   package func close() {
     try? connection.keepHeld()
@@ -78,100 +76,63 @@ package final class LedgerDatabase {
         throw LedgerError.notALedger(path: path)
       }
       try connection.execute(LedgerSchema.statements)
-      try setMeta("epoch", "1")
-      try setMeta("runNumber", "0")
+      try store(1, as: .epoch)
+      try store(0, as: .runNumber)
       try connection.execute("PRAGMA user_version = \(LedgerSchema.version)")
     }
   }
 
   // MARK: meta
 
-  /// A value that the ledger stores under a name.
-  package func meta(_ name: String) throws -> String? {
-    try connection.text("SELECT value FROM meta WHERE name = \(name)")
+  /// The value of a note; nil if there is none.
+  package func noted<Value>(_ note: LedgerNote<Value>) throws -> Value? {
+    try connection.text("SELECT value FROM meta WHERE name = \(note.name)").flatMap(note.value)
   }
 
-  func setMeta(_ name: String, _ value: String) throws {
+  /// Records the value of a note, unless the ledger has it.
+  package func store<Value>(_ value: Value, as note: LedgerNote<Value>) throws {
+    let text = note.text(value)
     try connection.run(
       """
-      INSERT INTO meta (name, value) VALUES (\(name), \(value))
-      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+      INSERT INTO meta (name, value) VALUES (\(note.name), \(text))
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value <> excluded.value
       """)
   }
 
   /// The ledger's epoch, which each recovery increases.
-  package var epoch: Int64 { get throws { Int64(try meta("epoch") ?? "") ?? 1 } }
+  package var epoch: Int64 { get throws { try noted(.epoch) ?? 1 } }
 
   /// The number of the last run that was started.
-  package var runNumber: Int64 { get throws { Int64(try meta("runNumber") ?? "") ?? 0 } }
+  package var runNumber: Int64 { get throws { try noted(.runNumber) ?? 0 } }
 
-  /// The digest of the key that the ledger signs stamps with; nil before it signs any.
-  package var stampKeyDigest: String? { get throws { try meta("stampKeyDigest") } }
-
-  /// Records which key the ledger signs with.
-  package func noteStampKey(digest: String) throws { try setMeta("stampKeyDigest", digest) }
-
-  /// The path of the pipeline file, absolute and without links; nil before the first run.
-  package var pipelineFile: String? { get throws { try meta("pipelineFile") } }
-
-  /// The pipeline file of a ledger that another process may be using; the ledger is not changed.
-  package static func pipelineFile(ofLedger path: String) throws -> String? {
-    try text("SELECT value FROM meta WHERE name = 'pipelineFile'", ofLedger: path)
-  }
-
-  /// The pipeline's name at the last run of such a ledger; nil before the first run.
-  package static func pipelineName(ofLedger path: String) throws -> String? {
-    try text("SELECT pipeline FROM run ORDER BY number DESC LIMIT 1", ofLedger: path)
-  }
-
-  private static func text(_ query: SQL, ofLedger path: String) throws -> String? {
+  /// The pipeline file of a ledger, and the pipeline's name at its last run; nil before the first
+  /// run.
+  ///
+  /// Another process may be using the ledger, which is not changed.
+  package static func owner(ofLedger path: String) throws -> (file: String?, pipeline: String?) {
     let connection = try Connection(path, mode: .readOnly)
     defer { connection.close() }
-    return try connection.text(query)
+    return (
+      try connection.text(
+        "SELECT value FROM meta WHERE name = \(LedgerNote<String>.pipelineFile.name)"),
+      try connection.text("SELECT pipeline FROM run ORDER BY number DESC LIMIT 1")
+    )
   }
 
-  /// Ties the ledger to a pipeline file.
-  package func notePipelineFile(_ path: String) throws { try setMeta("pipelineFile", path) }
-
   /// The ID of the org of the first run; nil before it.
-  package var organizationID: String? { get throws { try meta("organization") } }
+  package var organizationID: String? { get throws { try noted(.organization) } }
 
   /// Ties the ledger to an org at the first run, and refuses any other afterwards.
   package func pinOrganization(id: String) throws {
-    guard let pinned = try organizationID else { return try setMeta("organization", id) }
+    guard let pinned = try organizationID else { return try store(id, as: .organization) }
     if pinned != id { throw LedgerError.foreignOrganization(pinned: pinned, found: id) }
   }
 
   // MARK: display names
 
-  /// The org's address for browsers, without a trailing slash; nil before a run that used the org.
-  package var instance: String? { get throws { try meta("instance") } }
-
-  /// The address of an org, if it has web pages.
-  ///
-  /// Every Salesforce org is on HTTPS. The embedded org has no pages: it is on plain HTTP, or on
-  /// this machine.
-  package static func webPages(of instance: String?) -> String? {
-    guard let instance, instance.hasPrefix("https://") else { return nil }
-    let isHere = ["localhost", "127.", "[::1]"].contains { instance.hasPrefix("https://" + $0) }
-    return isHere ? nil : instance
-  }
-
-  /// Stores the org's address for browsers.
-  package func noteInstance(_ address: String) throws {
-    if try instance != address { try setMeta("instance", address) }
-  }
-
   /// The org's labels for its objects, by API name, as far as runs have read them.
   package func labels() throws -> [String: String] {
-    try connection.all("SELECT name, value FROM meta WHERE name LIKE 'label %'").reduce(into: [:]) {
-      $0[String(($1[0].text ?? "").dropFirst("label ".count))] = $1[1].text
-    }
-  }
-
-  /// Stores the org's label for an object.
-  package func noteLabel(_ label: String, of sobject: String) throws {
-    if try meta("label " + sobject) != label { try setMeta("label " + sobject, label) }
+    try notes(LedgerNote<String>.labels)
   }
 
   /// The user names of the users with a snapshot, by ID.
@@ -184,17 +145,14 @@ package final class LedgerDatabase {
   /// The display names of users, by ID: user names for the pipeline's users, and names in the org
   /// for others who have changed a record, as far as a run has read them.
   package func people() throws -> [String: String] {
-    try connection.all("SELECT name, value FROM meta WHERE name LIKE 'person %'").reduce(
-      into: usernames()
-    ) { known, row in
-      let id = String((row[0].text ?? "").dropFirst("person ".count))
-      known[id] = known[id] ?? row[1].text
-    }
+    try usernames().merging(notes(LedgerNote<String>.people)) { known, _ in known }
   }
 
-  /// Stores the name in the org of a user without a snapshot.
-  package func notePerson(_ name: String, id: String) throws {
-    if try meta("person " + id) != name { try setMeta("person " + id, name) }
+  /// The notes whose names start with a prefix, by the rest of the name.
+  private func notes(_ prefix: String) throws -> [String: String] {
+    try connection.all("SELECT name, value FROM meta WHERE name LIKE \(prefix + "%")").reduce(
+      into: [:]
+    ) { $0[String(($1[0].text ?? "").dropFirst(prefix.count))] = $1[1].text }
   }
 
   /// The IDs of users who changed records in the org and whose names are unknown.

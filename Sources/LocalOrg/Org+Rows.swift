@@ -59,6 +59,16 @@ extension Org {
     }
   }
 
+  /// Reads a file in a field of a record; an absent or invisible one throws `NOT_FOUND`.
+  func readFile(
+    _ object: String, id: String, field: String, as user: OrgUser
+  ) throws(OrgError) -> [UInt8] {
+    try locked { store in
+      try RowReader(store: store, user: user, version: VersionResource.newest)
+        .readFile(object, id: id, field: field)
+    }
+  }
+
   /// The ID of the record with this value in an external ID field; nil if there is none.
   package func find(_ object: String, externalField: String, value: String, as user: OrgUser)
     throws(OrgError) -> String?

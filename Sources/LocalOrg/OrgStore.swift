@@ -77,7 +77,10 @@ final class OrgStore {
       "SELECT name FROM pragma_table_info(\("o_" + table.schema.name))")
     let known = Set(rows.compactMap { $0[0].text })
     for column in table.columns where !known.contains(column.name) {
-      try connection.execute("ALTER TABLE \(table.table) ADD COLUMN \(column.definition)")
+      // A new checkbox of an existing record is not checked.
+      let isFlag = table.schema.field(column.name)?.type == .boolean
+      try connection.execute(
+        "ALTER TABLE \(table.table) ADD COLUMN \(column.definition)\(isFlag ? " DEFAULT 0" : "")")
     }
   }
 
@@ -181,11 +184,13 @@ final class OrgStore {
   private func adopt(_ new: OrgSetup) throws {
     setup = new
     views = [:]
-    catalog = new.adjusted(.standard)
+    catalog = new.catalog
     for object in catalog.objects {
       let table = StoredObject(object)
       tables[object.name] = table
-      if new.objects[object.name]?.fields.isEmpty == false { try addMissingColumns(table) }
+      if object.fields.count != Catalog.standard.object(object.name)?.fields.count {
+        try addMissingColumns(table)
+      }
     }
   }
 

@@ -31,17 +31,15 @@ extension Reconciler {
   /// snapshot.
   func standingDeviceConflicts() throws -> [(snapshotID: String, edits: [OpenEdit])] {
     guard options.deviceConflicts != .manual else { return [] }
-    var found: [(String, [OpenEdit])] = []
-    for snapshotID in try state.snapshotsWithDeviceConflicts() {
-      let edits = try state.deviceConflicts(snapshotID: snapshotID).filter { conflict in
-        guard options.only?.contains(conflict.edit.id) != false else { return false }
-        // The policy chooses one of the edits that were reported together.
-        return conflict.others.allSatisfy {
-          options.deviceConflicts.sends(conflict.edit.id, over: $0)
-        }
+    let conflicts = try state.deviceConflicts().filter { conflict in
+      guard options.only?.contains(conflict.edit.id) != false else { return false }
+      // The policy chooses one of the edits that were reported together.
+      return conflict.others.allSatisfy {
+        options.deviceConflicts.sends(conflict.edit.id, over: $0)
       }
-      if !edits.isEmpty { found.append((snapshotID, edits.map(\.edit))) }
     }
-    return found
+    return Dictionary(grouping: conflicts, by: \.snapshotID).sorted { $0.key < $1.key }.map {
+      ($0.key, $0.value.map(\.edit))
+    }
   }
 }

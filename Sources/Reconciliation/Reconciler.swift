@@ -91,18 +91,15 @@ package final class Reconciler {
     cascades = Cascades()
     firstSync = [:]
     try state.connection.transaction {
-      try state.reopenWaiting(run: run.id, only: options.only)
-      try state.settleSuperseded(run: run.id)
-      total = try state.openCount(only: options.only)
+      total = try state.beginReconciling(run: run.id, now: run.now, only: options.only)
       (givenBefore, told) = (state.verdictsGiven, 0)
     }
     do {
-      try state.noteReach(now: run.now)
       if try isIdle(), try standingDeviceConflicts().isEmpty { return try accounted() }
       // The integration user, who verifies deletions, must be able to log in before anything
       // starts.
       if let integration = try await integration() {
-        try state.noteIntegrationUser(id: integration.session.identity.userID)
+        try state.store(integration.session.identity.userID, as: .integrationUser)
       }
       try await checkCorrelation()
       try await settleDoubts()
@@ -311,7 +308,7 @@ package final class Reconciler {
     let doubtful = Set(unfinished.filter { $0.state != .planned }.map(\.editID))
     try state.connection.transaction {
       for operation in unfinished where operation.state == .planned {
-        try state.move(operation, to: .dropped)
+        try state.finish(operation, .dropped)
       }
     }
     let snapshots = try state.snapshotsWithOpenEdits(run: run.id, only: options.only)

@@ -12,6 +12,7 @@ package final class KnownObjects: Sendable {
 
   private let shared: Shared
   private let objects = Locked<[String: Describe?]>([:])
+  private let expected = Locked<[String]>([])
 
   /// Creates an empty cache on top of the descriptions of other users.
   package init(sharing shared: Shared = Shared([:])) { self.shared = shared }
@@ -25,6 +26,20 @@ package final class KnownObjects: Sendable {
   /// Stores the description of an object.
   func keep(_ describe: Describe?, as name: String) {
     objects.withLock { $0[name.lowercased()] = .some(describe) }
+  }
+
+  /// The objects that the next request with several parts describes.
+  var expectedNames: [String] { expected.withLock { $0 } }
+
+  /// Adds objects that the next request with several parts describes.
+  func expect(_ names: [String]) { expected.withLock { $0 += names } }
+
+  /// Removes and returns the objects to be described.
+  func takeExpected() -> [String] {
+    expected.withLock { names in
+      defer { names = [] }
+      return names
+    }
   }
 
   /// Parses the description of an object; nil if the bytes are not one.

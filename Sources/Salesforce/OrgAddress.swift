@@ -23,6 +23,16 @@ package enum OrgAddress {
     return nil
   }
 
+  /// The address of an org, if it has web pages.
+  ///
+  /// Every Salesforce org is on HTTPS. The embedded org has no pages: it is on plain HTTP, or on
+  /// this machine.
+  package static func webPages(of instance: String?) -> String? {
+    guard let instance, instance.hasPrefix("https://") else { return nil }
+    let isHere = ["localhost", "127.", "[::1]"].contains { instance.hasPrefix("https://" + $0) }
+    return isHere ? nil : instance
+  }
+
   /// The fault of any URL that contains a user name or a password; nil if it contains neither.
   package static func credentials(in url: String) -> (what: String, fix: String)? {
     guard TransferRules.hasCredentials(url) else { return nil }

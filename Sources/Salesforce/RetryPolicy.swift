@@ -242,7 +242,7 @@ package struct RetryPolicy: Sendable {
     switch kind {
     case .cancelled: return .fail(.cancelled, isAmbiguous: isAmbiguous)
     case .tls: return .fail(.certificate, isAmbiguous: isAmbiguous)
-    case .notAllowed, .authorities: return .fail(.configuration, isAmbiguous: false)
+    case .notAllowed, .authorities, .file: return .fail(.configuration, isAmbiguous: false)
     case .tooLarge: return .fail(.tooLarge, isAmbiguous: isAmbiguous)
     case .unreachable, .truncated, .timeout, .other:
       let final = kind == .timeout ? OrgError.Kind.timeout : .unreachable

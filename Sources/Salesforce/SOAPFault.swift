@@ -1,4 +1,5 @@
 import HTTP
+import XML
 
 /// A SOAP error (SOAP API Developer Guide, "API Fault Element", "ExceptionCode").
 ///
@@ -11,7 +12,7 @@ package struct SOAPFault: Sendable, Hashable {
 
   /// Parses the body of a response; nil if it has no fault.
   package init?(_ body: [UInt8]) {
-    guard let root = SOAPElement(parsing: body), root.name == "Envelope",
+    guard let root = XMLElement(parsing: body), root.name == "Envelope",
       let fault = root.child("Body")?.child("Fault"),
       let code = fault.child("faultcode")?.text.split(separator: ":").last
     else { return nil }

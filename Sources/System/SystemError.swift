@@ -60,6 +60,11 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     SystemError(operation: "make", path: path, errno: EEXIST)
   }
 
+  /// The error for a file that is shorter than it was.
+  package static func tooShort(_ path: String) -> SystemError {
+    SystemError(operation: "read all of", path: path, errno: EIO)
+  }
+
   /// Whether something exists at the path of a new file.
   package var isAlreadyThere: Bool { errno == EEXIST }
 

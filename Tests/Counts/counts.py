@@ -13,6 +13,7 @@ The rules:
   are the states and rules of a concept, not another form of it. SQLite's write-ahead log is not a write.
 - A function of the ledger that is seen from outside is a `package func` in `LedgerDatabase` or in an extension of it,
   in any module.
+- A place that parses an edit is a call that parses all of its element in a module that an edit passes on its way.
 - Lines are those of the Swift sources, with comments and blank lines.
 """
 
@@ -36,6 +37,7 @@ TYPE = re.compile(rf"^\s*{MODIFIERS}(struct|class|actor) ([A-Z]\w*)", re.M)
 ANY_TYPE = re.compile(rf"^\s*(?:indirect )?{MODIFIERS}(?:indirect )?(?:struct|class|actor|enum|protocol) [A-Z]", re.M)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z][a-z]*")
 LEDGER = re.compile(r"^(?:package |public )?(?:extension|final class|class|struct|actor) LedgerDatabase\b")
+PARSE = re.compile(r"(?:JSONValue\(parsing: |object\(of: )[\w.$]*\.element\)")
 PACKAGE_FUNC = re.compile(r"^  package (?:\w+ )*func ")
 
 
@@ -105,6 +107,8 @@ def counts(texts):
     rows = [(f"types that are {'an' if concept == 'edit' else 'a'} {concept}", len(names))
             for concept, names in named.items()]
     rows.append(("functions of the ledger seen from outside", ledger_functions(texts)))
+    rows.append(("places that parse an edit",
+                 sum(len(PARSE.findall(text)) for path, text in texts.items() if is_below(path, MODELS))))
     rows += [(f"lines of {folder}", lines(texts, [folder])) for folder in SIZED]
     rows.append(("lines of these together", lines(texts, SIZED)))
     rows.append(("lines per type in Sources", round(lines(texts) / types, 1)))

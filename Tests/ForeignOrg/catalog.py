@@ -3,6 +3,7 @@
 SOAP = {
     "id": "tns:ID", "reference": "tns:ID", "boolean": "xsd:boolean", "int": "xsd:int", "double": "xsd:double",
     "currency": "xsd:double", "percent": "xsd:double", "date": "xsd:date", "datetime": "xsd:dateTime",
+    "time": "xsd:time",
 }
 LENGTHS = {"string": 255, "textarea": 32000, "phone": 40, "email": 80, "url": 255, "picklist": 40, "id": 18,
            "reference": 18}
@@ -86,6 +87,8 @@ class Catalog:
 
     def __init__(self, lines):
         self.objects = {line["name"].lower(): Object(line) for line in lines}
+        # The type of what a reference to several objects refers to.
+        self.type = Field({"name": "Type"}, True)
 
     def object(self, name):
         return self.objects.get(name.lower())

@@ -7,8 +7,10 @@ users has no effect. Concurrent requests of one user may still arrive in another
 import hashlib
 import json
 import random
+import re
 
 ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+PLAIN = re.compile(r'[ !#-.0-\[\]-~]*')
 
 
 class Habits:
@@ -20,7 +22,8 @@ class Habits:
         # Habits that one org always has, and another never.
         own = random.Random(seed)
         self.blank = own.choice(("", "", " "))
-        self.slash = own.choice(("/", "\\/"))
+        slash = own.choice(("/", "\\/"))
+        self.letters = Letters(slash, False), Letters(slash, True)
 
     def draw(self, *what):
         """The random generator for the next request of this kind."""
@@ -31,35 +34,59 @@ class Habits:
     def write(self, value, chance):
         """A value as JSON: members in any order, letters escaped or not, with or without white space."""
         pieces = []
-        Writer(chance, self.blank, self.slash, chance.choice((0.0, 0.0, 0.05, 1.0)), pieces.append).put(value)
+        Writer(chance, self.blank, self.letters, chance.choice((0.0, 0.0, 0.05, 1.0)), pieces.append).put(value)
         return "".join(pieces).encode("utf-8")
+
+
+class Letters(dict):
+    """What a letter is written as, computed once: escaped where it must be, or always."""
+
+    def __init__(self, slash, escapes_all):
+        super().__init__({ord("/"): slash} | {ord(letter): text for letter, text in ESCAPES.items()})
+        self.escapes_all = escapes_all
+
+    def __missing__(self, code):
+        # An unpaired surrogate must be escaped; an org that truncated a text inside a character writes it this way.
+        text = chr(code)
+        if code < 0x20 or 0xD800 <= code < 0xE000 or self.escapes_all:
+            if code > 0xFFFF:
+                text = f"\\u{0xD800 + (code - 0x10000 >> 10):04x}\\u{0xDC00 + (code - 0x10000 & 0x3FF):04X}"
+            else:
+                text = f"\\u{code:04x}"
+        self[code] = text
+        return text
 
 
 class Writer:
     """Writes one response."""
 
-    def __init__(self, chance, blank, slash, escapes, put):
+    def __init__(self, chance, blank, letters, escapes, put):
         self.chance = chance
         self.blank = blank
-        self.slash = slash
+        self.plain, self.escaped = letters
         self.escapes = escapes
         self.out = put
+        self.names = {}
 
     def put(self, value):
         if isinstance(value, str):
             self.out('"' + self.text(value) + '"')
-        elif isinstance(value, bool) or value is None or isinstance(value, int):
-            self.out(json.dumps(value))
-        elif isinstance(value, float):
-            self.out(number(value))
         elif isinstance(value, dict):
             members = list(value.items())
             self.chance.shuffle(members)
             self.out("{" + self.blank)
-            for place, (name, member) in enumerate(members):
-                self.out(("," if place else "") + json.dumps(name) + ":" + self.blank)
+            comma = ""
+            for name, member in members:
+                self.out(comma + self.name(name))
                 self.put(member)
+                comma = ","
             self.out(self.blank + "}")
+        elif value is None or isinstance(value, bool):
+            self.out("null" if value is None else "true" if value else "false")
+        elif isinstance(value, int):
+            self.out(str(value))
+        elif isinstance(value, float):
+            self.out(number(value))
         else:
             self.out("[" + self.blank)
             for place, item in enumerate(value):
@@ -67,24 +94,20 @@ class Writer:
                 self.put(item)
             self.out(self.blank + "]")
 
-    def text(self, text):
-        is_plain = text.isascii() and text.isprintable() and not any(letter in text for letter in '"\\/')
-        return text if not self.escapes and is_plain else "".join(self.letter(letter) for letter in text)
+    def name(self, name):
+        """A member's name with its colon; a response has the same few many times."""
+        text = self.names.get(name)
+        if text is None:
+            text = self.names[name] = json.dumps(name) + ":" + self.blank
+        return text
 
-    def letter(self, letter):
-        code = ord(letter)
-        is_escaped = self.escapes and self.chance.random() < self.escapes
-        if letter == "/":
-            return self.slash
-        if letter in ESCAPES:
-            return ESCAPES[letter]
-        # An unpaired surrogate must be escaped; an org that truncated a text inside a character writes it this way.
-        if code < 0x20 or 0xD800 <= code < 0xE000 or is_escaped:
-            if code > 0xFFFF:
-                code -= 0x10000
-                return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04X}"
-            return f"\\u{code:04x}"
-        return letter
+    def text(self, text):
+        if not self.escapes:
+            return text if PLAIN.fullmatch(text) else text.translate(self.plain)
+        if self.escapes == 1:
+            return text.translate(self.escaped)
+        plain, escaped, chance, escapes = self.plain, self.escaped, self.chance.random, self.escapes
+        return "".join([(escaped if chance() < escapes else plain)[ord(letter)] for letter in text])
 
 
 def number(value):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares stores with the org: `judge.py ADDRESS SYNCS.json STORE USERNAME …`, a store and its user each.
+"""Compares stores with the org: `judge.py ADDRESS SYNCS.json STORE USERNAME …`, each store after its syncs.
 
 For each sync down it gets the user's records directly from the org, without any habits, and compares every field of
 every record with the store's soup. Prints one line per difference; the exit status is then 1.
@@ -81,13 +81,12 @@ def differences(address, syncs, path, username):
 
 
 def main():
-    address, file, *rest = sys.argv[1:]
-    with open(file, encoding="utf-8") as text:
-        syncs = json.load(text)["syncs"]
-    found = [
-        f"{username}: {line}" for path, username in zip(rest[::2], rest[1::2])
-        for line in differences(address, syncs, path, username)
-    ]
+    address, *rest = sys.argv[1:]
+    found = []
+    for file, path, username in zip(rest[::3], rest[1::3], rest[2::3]):
+        with open(file, encoding="utf-8") as text:
+            syncs = json.load(text)["syncs"]
+        found += [f"{username}: {line}" for line in differences(address, syncs, path, username)]
     print(*found, sep="\n")
     sys.exit(1 if found else 0)
 

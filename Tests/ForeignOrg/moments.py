@@ -2,6 +2,7 @@
 
 import datetime
 import email.utils
+import functools
 import re
 
 UTC = datetime.timezone.utc
@@ -28,6 +29,13 @@ def parse(text):
     return milliseconds
 
 
+def of_day(text):
+    """A time of day as orgs write it; None for another form."""
+    found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,3}))?Z?", str(text))
+    return f"{found[1]}:{found[2]}:{found[3]}.{(found[4] or '').ljust(3, '0')}Z" if found else None
+
+
+@functools.lru_cache(maxsize=10_000)
 def text(milliseconds, zone="+0000"):
     """The format of a row: to the second, with three zeros."""
     moment = datetime.datetime.fromtimestamp(milliseconds // 1000, UTC)

@@ -113,12 +113,17 @@ class Cursor:
         self.rows = rows
         self.empty = 0
         self.paths = [(name, runner.path(one, name)) for name in statement.fields]
+        self.functions = [
+            (name, label, runner.path(one, path)) for name, path, label in statement.functions]
 
     def record(self, row, request):
         """A row as JSON, with the rows of its subqueries."""
         record = {"attributes": attributes(self.one, row, request)}
         for name, (steps, field) in self.paths:
             put(record, self.runner, row, name.split("."), steps, field, request)
+        for name, label, (steps, field) in self.functions:
+            value = shown(field, self.runner.follow(row, steps, field))
+            record[label] = written(field, value) if name == "format" else value
         for nested in self.statement.nested:
             record.update(self._children(row, nested, request))
         return record
@@ -151,7 +156,14 @@ def put(record, runner, row, names, steps, field, request):
             record[way.relationship] = None
             return
         record = record.setdefault(way.relationship, {"attributes": attributes(target, row, request)})
-    record[field.name] = shown(field, row.get(field.name))
+    record[field.name] = shown(field, runner.follow(row, [], field))
+
+
+def written(field, value):
+    """A value as a page shows it to an American reader."""
+    if value is None or field.type not in ("double", "currency", "percent", "int"):
+        return value
+    return f"{value:,.0f}" if field.type == "int" else f"{value:,.2f}"
 
 
 def shown(field, value):

@@ -182,6 +182,11 @@ class Records:
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise self._wrong(field, value)
             return int(value) if field.type == "int" else float(value)
+        if field.type == "time":
+            moment = moments.of_day(value)
+            if moment is None:
+                raise self._wrong(field, value)
+            return moment
         if field.type == "date" and not re.fullmatch(r"\d{4}-\d\d-\d\d", str(value)):
             raise self._wrong(field, value)
         return value

@@ -14,12 +14,14 @@ from refusal import Refusal
 TOKENS = re.compile(
     r"\s*(?:(?P<text>'(?:[^'\\]|\\.)*')"
     r"|(?P<moment>\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:?\d\d))|(?P<date>\d{4}-\d\d-\d\d)"
+    r"|(?P<time>\d\d:\d\d:\d\d(?:\.\d{1,3})?Z)"
     r"|(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
     r"|(?P<word>[A-Za-z_][\w.]*(?::\d+)?)|(?P<mark><=|>=|!=|<>|[=<>(),]))",
     re.S,
 )
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 OPERATORS = {"=", "!=", "<>", "<", "<=", ">", ">=", "like", "in", "not"}
+FUNCTIONS = {"tolabel", "format"}
 CLAUSES = {"from", "where", "order", "limit", "offset", "for", "all", "using", "group", "having", "with"}
 
 
@@ -32,6 +34,8 @@ class Statement:
 
     def __init__(self):
         self.fields = []
+        # The functions of fields: the name, the field's path, and the name in the record.
+        self.functions = []
         self.nested = []
         self.is_count = False
         self.source = ""
@@ -95,9 +99,8 @@ class Parser:
                 self.expect(")")
             else:
                 name = self.name()
-                if name.lower() == "count" and self.accept("("):
-                    self.expect(")")
-                    result.is_count = True
+                if self.accept("("):
+                    self.function(name.lower(), result)
                 else:
                     result.fields.append(name)
             if not self.accept(","):
@@ -118,6 +121,18 @@ class Parser:
         if self.accept("for"):
             self.take()
         return result
+
+    def function(self, name, statement):
+        """A function in the list of fields, with its alias; without one it is named after its field."""
+        if name == "count" and self.accept(")"):
+            statement.is_count = True
+            return
+        if name not in FUNCTIONS:
+            raise malformed(f"unexpected token: '{name}'")
+        path = self.name()
+        self.expect(")")
+        has_alias = self.peek()[0] == "word" and self.word() not in CLAUSES
+        statement.functions.append((name, path, self.take()[1] if has_alias else path.split(".")[-1]))
 
     def name(self):
         kind, text = self.take()
@@ -190,8 +205,8 @@ class Parser:
             return ("text", re.sub(r"\\(.)", lambda one: ESCAPES.get(one[1], one[1]), text[1:-1]))
         if kind == "moment":
             return ("moment", moments.parse(text))
-        if kind in ("date", "number"):
-            return (kind, text if kind == "date" else float(text))
+        if kind in ("date", "time", "number"):
+            return (kind, float(text) if kind == "number" else text)
         if kind == "word" and text.lower() in ("true", "false", "null"):
             return ("literal", {"true": True, "false": False, "null": None}[text.lower()])
         raise malformed(f"unexpected token: '{text}'")
@@ -217,7 +232,10 @@ class Runner:
         one = self.object(statement.source)
         for name in statement.fields:
             self.path(one, name)
-        doubles = [name for name in statement.fields if statement.fields.count(name) > 1]
+        for _, name, _ in statement.functions:
+            self.path(one, name)
+        names = [name.lower() for name in statement.fields] + [label.lower() for _, _, label in statement.functions]
+        doubles = [name for name in names if names.count(name) > 1]
         if doubles:
             raise malformed(f"duplicate field selected: {doubles[0]}")
         for nested in statement.nested:
@@ -259,6 +277,9 @@ class Runner:
             steps.append((field, self.object(field.to)))
             one = steps[-1][1]
         field = one.field(parts[-1])
+        if field is None and parts[-1].lower() == "type" and steps and steps[-1][0].others:
+            # Every object that the reference may refer to has a type: its own name.
+            field = self.catalog.type
         if field is None:
             raise Refusal(
                 400, "INVALID_FIELD",
@@ -271,7 +292,7 @@ class Runner:
             row = self.records.rows[target.name].get(row[way.name] or "")
             if row is None:
                 return None
-        return row.get(field.name)
+        return self.catalog.of_prefix(row["Id"]).name if field is self.catalog.type else row.get(field.name)
 
     def child(self, one, nested):
         """The object and the field of a subquery's relationship."""
@@ -343,6 +364,9 @@ class Runner:
         elif field.type == "date":
             if kind == "date":
                 return datetime.date.fromisoformat(content).isoformat()
+        elif field.type == "time":
+            if kind == "time":
+                return moments.of_day(content)
         elif field.type in ("double", "currency", "percent", "int"):
             if kind == "number":
                 return content

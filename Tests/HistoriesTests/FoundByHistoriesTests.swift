@@ -53,6 +53,13 @@ import Testing
     return loss
   }()
 
+  /// The answer to the third write is lost, and another user then changes the newest record.
+  private static let lostDeletion = {
+    var loss = Mishap(kind: .lostAnswer, nth: 3, arrives: true)
+    loss.then = OrgChange(action: .update(field: 68), target: .newest, isSameSecond: true)
+    return loss
+  }()
+
   static let found: [Found] = [
     Found(
       "a resumed run supersedes an edit that it has decided before", 20_261_122_121,
@@ -334,6 +341,18 @@ import Testing
         .create(phone: 1, soup: 2, .boolean), .createSame(phone: 0), .returnStore(phone: 0),
         .run(.all, nil), .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1),
         .run(.reconcile, lostAnswer),
+      ]),
+    Found(
+      "another user's deletion of a record whose deletion was undone does not reopen the undo",
+      881_234_025,
+      setup(quiet: 120, .none, carries: true, prunes: true),
+      [
+        .delete(phone: 0, soup: 0, pick: 89, .number),
+        .edit(phone: 0, soup: 2, pick: 60, field: 57, .text), .create(phone: 0, soup: 0, .boolean),
+        .returnStore(phone: 0), .run(.reconcile, lostDeletion), .run(.all, nil),
+        .run(.reconcile, nil), .run(.all, nil), .run(.undo(back: 3), nil), .run(.all, nil),
+        .install(phone: 0), .edit(phone: 0, soup: 0, pick: 39, field: 86, .number),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: true)),
       ]),
     Found(
       "OVERWRITE sends a recreated record the values that a phone was issued before", 881_234_054,

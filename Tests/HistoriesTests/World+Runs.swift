@@ -38,6 +38,8 @@ extension World {
     }
     strike.arm()
     let ended = await Self.execute(pipeline, root, variables, options, strike)
+    // A repeated request of the killed process may still be on its way.
+    if strike.isKilled { server.expireSessions() }
     server.faults.removeAll()
     if let failure = strike.failure { throw Violation(failure) }
     if strike.isKilled { root = strike.copy }

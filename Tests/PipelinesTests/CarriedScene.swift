@@ -117,6 +117,6 @@ struct CarriedScene {
   }
 
   func verdicts() throws -> [String] {
-    try LedgerDatabase.open(path: world.data.state).editStates().map { $0.verdict ?? "none" }
+    try world.editVerdicts()
   }
 }

@@ -71,17 +71,23 @@ import Testing
 
     #expect(try await retry().verdicts == [:])
     #expect(try phone(id) == "+1 555 0002")
-    let states = try LedgerDatabase.open(path: world.data.state).editStates()
-    #expect(states.map(\.verdict) == ["superseded", "updated"])
+    #expect(try world.editVerdicts() == ["superseded", "updated"])
   }
 
-  @Test func `values entered in the org after a later edit survive a retry`() async throws {
+  /// A phone whose edit of an account was returned while its user did not see the account.
+  private func hidden() async throws -> (Device, id: String, before: String?) {
     let device = try await world.primed("ada")
     let id = try sharedAccount(device)
+    let before = try phone(id)
     try world.org.unshare(id, from: "ada@example.com")
     try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
     #expect(try await world.run(.ingest, .reconcile).verdicts == [.notVisible: 1])
     try world.org.share(id, with: "ada@example.com")
+    return (device, id, before)
+  }
+
+  @Test func `values entered in the org after a later edit survive a retry`() async throws {
+    let (device, id, _) = try await hidden()
     try device.edit("accounts", id: id, ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
     try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
     try world.change(id, ["Phone": "+1 555 9999"])
@@ -90,13 +96,7 @@ import Testing
   }
 
   @Test func `an edit that a later return no longer has is not retried`() async throws {
-    let device = try await world.primed("ada")
-    let id = try sharedAccount(device)
-    let before = try phone(id)
-    try world.org.unshare(id, from: "ada@example.com")
-    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.notVisible: 1])
-    try world.org.share(id, with: "ada@example.com")
+    let (device, id, before) = try await hidden()
     // The user reverted the edit: the app marked the row as clean.
     try device.edit(
       "accounts", id: id, ["Phone": before.map { .string($0) } ?? .null],
@@ -108,12 +108,7 @@ import Testing
   }
 
   @Test func `a retry sends edits that were not replaced`() async throws {
-    let device = try await world.primed("ada")
-    let id = try sharedAccount(device)
-    try world.org.unshare(id, from: "ada@example.com")
-    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
-    try await world.run(.ingest, .reconcile)
-    try world.org.share(id, with: "ada@example.com")
+    let (_, id, _) = try await hidden()
     #expect(try await retry().verdicts == [.updated: 1])
     #expect(try phone(id) == "+1 555 0001")
   }
@@ -207,7 +202,7 @@ import Testing
     #expect(second.edits.found == 1)
     #expect(second.edits.new == 0)
     func open() throws -> [Verdict: Int] {
-      try LedgerDatabase.open(path: world.data.state).unsettledEdits()
+      try LedgerDatabase(path: world.data.state).unsettledEdits()
     }
     #expect(try open() == [.conflict: 1])
     // The bundle redelivers it, and includes both returns that had it.
@@ -215,7 +210,7 @@ import Testing
     // Saving the same values again retries the same edit.
     try device.edit("accounts", id: id, [:], now: world.org.now() + 60_000)
     #expect(try await world.verdicts(device, as: "three.sqlite") == [.conflict: 1])
-    #expect(try LedgerDatabase.open(path: world.data.state).editStates().count == 1)
+    #expect(try world.editVerdicts().count == 1)
     // The user's next edit replaces it.
     var later = try refreshed(id)
     later["Phone"] = "+1 555 0002"

@@ -259,12 +259,13 @@ import Testing
     for (cutOff, order) in [(100, ["ben", "cleo", "ada"]), (99, ["ada", "ben", "cleo"])] {
       do {
         let ledger = try LedgerDatabase(path: world.data.state)
-        let now = try #require(try ledger.primedAt(snapshotID: ada)) + 1000
+        let now = try #require(try ledger.noted(.primed(ada))) + 1000
         for user in ["ada", "ben", "cleo"] {
-          try ledger.notePrimed(
-            snapshotID: try world.user(user).id, at: user == "ada" ? now : now + 100, run: 1)
+          let id = try world.user(user).id
+          try ledger.store(user == "ada" ? now : now + 100, as: .primed(id))
+          try ledger.store(1, as: .primingRun(id))
         }
-        try ledger.noteCutOff(snapshotID: ada, at: now + Int64(cutOff))
+        try ledger.store(now + Int64(cutOff), as: .cutOff(ada))
       }
       try world.org.moveClock(by: 86_400_000)
       let before = world.server.log.count

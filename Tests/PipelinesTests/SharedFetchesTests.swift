@@ -63,44 +63,78 @@ import Testing
     #expect(left.isEmpty)
   }
 
-  private static func formula(_ text: String) -> String {
-    #"{"objects": {"Account": {"fields": {"Tag__c": {"type": "string", "formula": "\#(text)"}}}}}"#
+  /// A fleet of which the last user's description is read before a formula changes, and the records
+  /// after it.
+  private static func unlikeFleet() throws -> FleetScene {
+    let scene = try FleetScene(users: 3, .soql, fields: ["LastName", "Tag__c"], jobs: 1)
+    try scene.fill(shared: 54, own: 6)
+    try FleetScene.tag(scene.world.org, "UPPER(LastName)")
+    scene.world.server.faults.add(
+      .init(kind: .query, user: "t2@example.com"), nth: 2,
+      .mutate { try FleetScene.tag($0, "$User.LastName & LastName") })
+    return scene
+  }
+
+  /// Checks that users have the formula's new values, except for the first one, who got no record of
+  /// another.
+  private func checkTags(_ scene: FleetScene) throws {
+    for user in 0..<3 {
+      let tags = try scene.world.device("t\(user)").elements("contacts").map {
+        $0["Tag__c"]?.string ?? ""
+      }
+      let isOwn = tags.allSatisfy { $0.hasPrefix(FleetScene.word(user)) }
+      let isOld = tags.allSatisfy { !$0.isEmpty && $0 == $0.uppercased() }
+      #expect(tags.count == 60 && (isOwn || isOld && user == 0), "\(user): \(tags)")
+    }
   }
 
   @Test func `if users read a record differently, all of them are primed separately`()
     async throws
   {
-    let world = try Self.world()
-    func setUp(_ formula: String) throws {
-      try world.org.setUp(OrgSetup(parsing: Array(Self.formula(formula).utf8)))
-    }
-    try setUp("UPPER(Name)")
-    try world.rewrite(
-      #""fieldlist": ["Name", "Phone", "Website", "Industry""#,
-      #""fieldlist": ["Name", "Phone", "Website", "Tag__c""#, in: "demo/usersyncs.json")
-    // The last user's rights are read before the formula changes, the records after it.
-    let users = try Self.users.map { try world.user($0) }
-    let last = try #require(users.max { $0.id < $1.id }).username
-    world.server.faults.add(
-      .init(kind: .priming, user: last),
-      .mutate { org in
-        let text = Self.formula("$User.FirstName & Name")
-        try org.setUp(OrgSetup(parsing: Array(text.utf8)))
-      })
-    let summary = try await world.runAsWritten()
+    let scene = try Self.unlikeFleet()
+    let summary = try await scene.world.runAsWritten()
     #expect(summary.findings == [.unlikeRecords])
     #expect(summary.exitStatus == .needsAttention)
     #expect(summary.warnings.contains { $0.contains("read its field Tag__c differently") })
-    #expect(summary.snapshots.count == 4)
-    for name in Self.users {
-      let tags = try world.device(name).elements("accounts").map { $0["Tag__c"]?.string ?? "" }
-      // The first user got no record of another, and has the values of before.
-      let isOwn = tags.allSatisfy { $0.lowercased().hasPrefix(name) && $0 != $0.uppercased() }
-      let isOld = tags.allSatisfy { $0 == $0.uppercased() }
-      #expect(isOwn || isOld && name == "ada", "\(name): \(tags)")
-    }
-    let again = try await world.runAsWritten()
+    #expect(summary.snapshots.count == 3)
+    try checkTags(scene)
+    let again = try await scene.world.runAsWritten()
     #expect(again.exitStatus == .done && again.findings.isEmpty)
+  }
+
+  @Test func `a run that is killed after users read a record differently primes them again later`()
+    async throws
+  {
+    let scene = try Self.unlikeFleet()
+    let (root, killed) = (scene.world.root, scene.world.directory.file("killed"))
+    // The sample is compared; the last user fetches the other records.
+    scene.world.server.faults.add(
+      .init(kind: .query, user: "t2@example.com"), nth: 3,
+      .mutate { _ in try Tree.copy(root, to: killed) })
+    _ = try await scene.world.runAsWritten()
+    try Files.remove(root)
+    try Tree.copy(killed, to: root)
+    let summary = try await scene.world.runAsWritten()
+    #expect(summary.snapshots.count == 3)
+    try checkTags(scene)
+  }
+
+  /// No file of the program may have more than a mebibyte, which the file of the pool exceeds.
+  @Test(arguments: FleetScene.Kind.allCases)
+  func `if the disk takes no more records, the users fetch the others separately`(
+    _ kind: FleetScene.Kind
+  ) async throws {
+    let scene = try FleetScene(users: 8, kind, fields: FleetCostTests.fields)
+    try scene.fill(shared: 60, own: 500)
+    let run = try await scene.world.program(
+      ["prime"], shell: #"ulimit -f 1024; trap '' XFSZ; exec "$@""#)
+    #expect(run.status == 0, "\(run.everything)")
+    #expect(run.everything.contains("the disk took no more records to share"))
+    _ = try await scene.run(.never)
+    for user in scene.users {
+      let rows = try scene.rows(of: user, in: scene.world.data)
+      #expect(try rows.count == 560 && rows == scene.rows(of: user, .never), "\(user)")
+    }
   }
 
   @Test func `org check says what is shared and what is not`() async throws {

@@ -3,6 +3,7 @@ import Ledger
 import LocalOrg
 import Pipelines
 import Rehearsal
+import SQLite
 import SmartStore
 import System
 import TestSupport
@@ -69,6 +70,12 @@ final class World: Sendable {
   var variables: [String: String] {
     isAway.withLock { $0 }
       ? served.merging(["ATTACHE_ORG_URL": "http://127.0.0.1:9"]) { $1 } : served
+  }
+
+  /// The latest verdicts of all edits in the ledger, in order of arrival; `none` before the first.
+  func editVerdicts() throws -> [String] {
+    try LedgerDatabase(path: data.state).connection.texts(
+      "SELECT coalesce(verdict, 'none') FROM edit ORDER BY id")
   }
 
   func goAway() {

@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import LocalOrg
 import SQLite
@@ -89,37 +90,38 @@ struct InFlightTests {
     #expect(day.server.log.writes.map(\.kind).last == .collectionDelete)
   }
 
-  @Test func `an upsert never runs with another user's update of its record`() async throws {
+  /// The other user's update is of the upsert's record, or gives its record the same external ID.
+  @Test(arguments: [false, true])
+  func `an upsert never runs with another user's update of its record or external ID`(
+    _ isTaken: Bool
+  ) async throws {
     let day = try FieldDay(
       "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
-    let visit = try day.make("Site_Visit__c", ["Name": "V", "External_Id__c": "K"])
-    try day.handBack([try day.edited("visits", "Site_Visit__c", visit, ["Notes__c": "ada"])])
+    let visit = try day.make(
+      "Site_Visit__c", isTaken ? ["Name": "V"] : ["Name": "V", "External_Id__c": "K"])
+    let update: JSONObject =
+      isTaken ? ["Notes__c": "ada", "External_Id__c": "K"] : ["Notes__c": "ada"]
+    try day.handBack([try day.edited("visits", "Site_Visit__c", visit, update)])
     try day.handBack(
       [
         day.created(
           "visits", "Site_Visit__c", "local_1",
-          ["Name": "V", "Notes__c": "ben", "External_Id__c": "K"])
-      ], user: day.ben)
-    #expect(day.verdicts(try await day.run()) == "device conflict 1, updated 1")
-    #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
-  }
-
-  @Test func `an upsert never runs with an update that frees its external ID`() async throws {
-    let day = try FieldDay(
-      "visits", ["Name", "Notes__c", "External_Id__c"], externalID: "External_Id__c")
-    let visit = try day.make("Site_Visit__c", ["Name": "V"])
-    try day.handBack([
-      try day.edited("visits", "Site_Visit__c", visit, ["Notes__c": "ada", "External_Id__c": "K"])
-    ])
-    try day.handBack(
-      [
-        day.created(
-          "visits", "Site_Visit__c", "local_1",
-          ["Name": "V", "Notes__c": "ben", "External_Id__c": "k"])
+          ["Name": "V", "Notes__c": "ben", "External_Id__c": isTaken ? "k" : "K"])
       ], user: day.ben)
     #expect(day.verdicts(try await day.run()) == "device conflict 1, updated 1")
     #expect(try day.record("Site_Visit__c", visit)["Notes__c"] == "ada")
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == 1)
+  }
+
+  /// Expects that only edits of the user whose login has ended wait, and that they are sent later.
+  private func expectDelay(_ day: FieldDay, _ waiting: Int, sent: Int) async throws {
+    let summary = try await day.run()
+    #expect(day.verdicts(summary) == "not attempted \(waiting), updated \(sent)")
+    #expect(summary.interruption == nil)
+    let warning = "\(waiting) edits were not attempted: cannot act as the user"
+    #expect(summary.warnings.contains { $0.hasPrefix(warning) })
+    day.server.faults.removeAll()
+    #expect(day.verdicts(try await day.run()) == "updated \(waiting)")
   }
 
   @Test(arguments: [RequestKind.describe, .retrieve])
@@ -127,15 +129,7 @@ struct InFlightTests {
     let day = try day(inFlight: 3)
     day.server.faults.add(
       FaultMatch(kind: kind, user: "ben@example.com"), nth: 1, times: .max, .expireSession)
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "not attempted 2, updated 8")
-    #expect(summary.interruption == nil)
-    #expect(
-      summary.warnings.contains {
-        $0.hasPrefix("2 edits were not attempted: cannot act as the user")
-      })
-    day.server.faults.removeAll()
-    #expect(day.verdicts(try await day.run()) == "updated 2")
+    try await expectDelay(day, 2, sent: 8)
   }
 
   @Test func `a login that ends while edits are sent delays only its own user`() async throws {
@@ -149,15 +143,7 @@ struct InFlightTests {
     try day.handBack(more, user: day.ben, handback: 2)
     day.server.faults.add(
       FaultMatch(isWrite: true, user: "ben@example.com"), nth: 2, times: .max, .expireSession)
-    let summary = try await day.run()
-    #expect(day.verdicts(summary) == "not attempted 5, updated 33")
-    #expect(summary.interruption == nil)
-    #expect(
-      summary.warnings.contains {
-        $0.hasPrefix("5 edits were not attempted: cannot act as the user")
-      })
-    day.server.faults.removeAll()
-    #expect(day.verdicts(try await day.run()) == "updated 5")
+    try await expectDelay(day, 5, sent: 33)
     #expect(try day.count("SELECT Id FROM Account WHERE Phone = '2'") == 38)
   }
 

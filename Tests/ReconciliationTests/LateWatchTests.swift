@@ -299,6 +299,25 @@ struct LateWatchTests {
     #expect(try open() == [])
   }
 
+  @Test(arguments: [true, false])
+  func `a record deleted again after an undo is open only if its sender deleted it`(
+    _ isSenders: Bool
+  ) async throws {
+    let (edit, id) = try edit(.delete)
+    try day.handBack([edit], handback: 1)
+    day.server.faults.add(.kind(.collectionDelete), .drop(afterCommit: true))
+    try await night()
+    #expect(try verdict() == "deleted")
+    try day.state.undo([1], of: try lastRun(), by: "grace")
+    try await night()
+    #expect(try verdict() == "undone")
+    let deletion = day.org.delete(
+      "Account", id: try #require(id), as: isSenders ? day.ada : day.admin)
+    #expect(deletion.errors.isEmpty)
+    try await night()
+    #expect(try verdict() == (isSenders ? "conflict" : "undone"))
+  }
+
   @Test func `an unconfirmed deletion that its device discards is open if it arrived`() async throws
   {
     let (edit, _) = try edit(.delete)

@@ -8,11 +8,11 @@ struct LedgerDatabaseTests {
     let fixture = try LedgerFixture()
     #expect(try fixture.state.epoch == 1)
     #expect(try fixture.state.runNumber == 0)
-    #expect(try fixture.state.stampKeyDigest == nil)
-    try fixture.state.noteStampKey(digest: "one")
+    #expect(try fixture.state.noted(.stampKey) == nil)
+    try fixture.state.store("one", as: .stampKey)
     fixture.state.close()
     let again = try LedgerDatabase(path: fixture.directory.file("state.sqlite"))
-    #expect(try again.stampKeyDigest == "one")
+    #expect(try again.noted(.stampKey) == "one")
   }
 
   @Test func `the verdicts that the ledger's index leaves out are the resolved ones`() {

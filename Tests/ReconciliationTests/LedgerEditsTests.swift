@@ -36,14 +36,14 @@ struct LedgerEditsTests {
   }
 
   private func isOnlyEdit(_ state: LedgerDatabase, _ id: Int64) throws -> Bool {
-    try state.history(of: edit(state, id)).isOnlyEdit(id)
+    try state.history(of: .init(edit(state, id))).isOnlyEdit(id)
   }
 
   private func predecessor(_ state: LedgerDatabase, _ id: Int64) throws -> (
     id: Int64, isInDoubt: Bool
   )? {
     let edit = try edit(state, id)
-    return try state.history(of: edit).openPredecessor(of: edit)
+    return try state.history(of: .init(edit)).openPredecessor(of: edit)
   }
 
   // MARK: single edits
@@ -57,7 +57,7 @@ struct LedgerEditsTests {
     #expect(try isOnlyEdit(state, 2))
     var remade = try edit(state, 2)
     (remade.edit.serverID, remade.remadeID) = (F.accountID, "001000000000009AAA")
-    #expect(try !state.history(of: remade).isOnlyEdit(2))
+    #expect(try !state.history(of: .init(remade)).isOnlyEdit(2))
     _ = try state.record(
       return: returned("b", install: "B"), edits: [F.update(1, date: 6, name: "y")])
     #expect(try !isOnlyEdit(state, 1))
@@ -122,7 +122,7 @@ struct LedgerEditsTests {
     try state.settle(1, run: run, Settlement(.blocked))
     try state.settle(2, run: run, Settlement(.updated))
     #expect(try state.openEdits(run: run, snapshotID: Self.snapshot).isEmpty)
-    try state.reopenWaiting(run: run)
+    #expect(try state.beginReconciling(run: run, now: 0) == 1)
     #expect(try state.openEdits(run: run, snapshotID: Self.snapshot).map(\.id) == [1])
     #expect(try state.account(run: run).verdicts == [.updated: 1])
   }

@@ -191,7 +191,7 @@ struct LedgerReportsTests {
     let operation = try planned(try begin())
     try state.markSent([operation], now: 1000)
     try state.finish(operation, wasInDoubt ? .doubt : .again)
-    try state.move(operation, to: .dropped)
+    try state.finish(operation, .dropped)
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     #expect(try raw.integer("SELECT is_doubted FROM operation") == (wasInDoubt ? 1 : 0))
     #expect(try state.unfinishedOperations().isEmpty)

@@ -187,7 +187,7 @@ struct OwnWritesTests {
 
   private func ownWrite(_ state: LedgerDatabase, _ edit: Int64) throws -> MergeBaseRule.OwnWrite? {
     let edit = try #require(try state.openEdit(id: edit)).edit
-    return try state.history(of: edit).ownWrite(of: edit)
+    return try state.history(of: .init(edit)).ownWrite(of: edit)
   }
 
   @Test func `the last write in an edit's own past is its base, as far as known`() throws {

@@ -88,55 +88,44 @@ struct ReplacedEditsTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
-  @Test func `a row read in the second of another soup's write does not undo it`() async throws {
-    let day = try soups()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    var second = try day.edited("others", "Account", id, ["Industry": "Media"])
-    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
-    // It has the date of the write, but the value before it.
-    let date = try #require(try day.record("Account", id)["LastModifiedDate"])
-    second = try second.changed(["LastModifiedDate": date], later: 5)
-    second.modificationDate = date.string
-    second.base?.modificationDate = date.string
-    #expect(try await day.verdicts([second]) == "updated 1")
-    #expect(try day.record("Account", id)["Phone"] == "2")
-    #expect(try day.record("Account", id)["Industry"] == "Media")
+  /// An edit in a second soup after one of the same record was sent in the first.
+  struct Second: Sendable {
+    var mode = MergeMode.leaveIfChanged
+    var hasBase = true
+    /// Its row was read in the second of the write, before it.
+    var isSameSecond = false
+    /// Another user has corrected what the device sent in the first soup.
+    var isCorrected = false
+
+    static let all = [
+      Second(isSameSecond: true), Second(hasBase: false),
+      Second(mode: .overwrite, isCorrected: true),
+      Second(mode: .overwrite, isSameSecond: true, isCorrected: true),
+    ]
   }
 
-  /// Another user has corrected what a device sent in one soup.
-  ///
-  /// An edit in another soup must not revert the correction, even if its row was read in the second
-  /// of the write, before it.
-  @Test(arguments: [true, false])
-  func `overwriting in a second soup reverts nothing that the first one sent`(
-    _ isSameSecond: Bool
+  @Test(arguments: Second.all)
+  func `an edit in a second soup reverts nothing that the first one sent`(
+    _ row: Second
   ) async throws {
-    let day = try soups(.overwrite)
+    let day = try soups(row.mode)
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    var second = try day.edited("others", "Account", id, ["Industry": "Media"])
+    var second = try day.edited(
+      "others", "Account", id, ["Industry": "Media"], hasBase: row.hasBase)
     try day.org.moveClock(by: 5000)
     #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
-    if isSameSecond {
+    if row.isSameSecond {
       let date = try #require(try day.record("Account", id)["LastModifiedDate"])
       second = try second.changed(["LastModifiedDate": date], later: 5)
       second.modificationDate = date.string
       second.base?.modificationDate = date.string
     }
-    try day.org.moveClock(by: 5000)
-    try day.change("Account", id, ["Phone": "office"])
+    if row.isCorrected {
+      try day.org.moveClock(by: 5000)
+      try day.change("Account", id, ["Phone": "office"])
+    }
     #expect(try await day.verdicts([second]) == "updated 1")
-    #expect(try day.record("Account", id)["Phone"] == "office")
-    #expect(try day.record("Account", id)["Industry"] == "Media")
-  }
-
-  @Test func `an unknown row reverts nothing that another soup sent`() async throws {
-    let day = try soups()
-    let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
-    let second = try day.edited("others", "Account", id, ["Industry": "Media"], hasBase: false)
-    try day.org.moveClock(by: 5000)
-    #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "updated 1")
-    #expect(try await day.verdicts([second]) == "updated 1")
-    #expect(try day.record("Account", id)["Phone"] == "2")
+    #expect(try day.record("Account", id)["Phone"] == (row.isCorrected ? "office" : "2"))
     #expect(try day.record("Account", id)["Industry"] == "Media")
   }
 

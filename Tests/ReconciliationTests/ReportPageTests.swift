@@ -11,7 +11,7 @@ struct ReportPageTests {
 
   private func page() async throws -> (path: String, model: ReportModel) {
     let day = try await ReportTests.day()
-    try day.state.noteInstance("https://example.my.salesforce.com")
+    try day.state.store("https://example.my.salesforce.com", as: .instance)
     let run = try #require(try day.state.runs(limit: 1).first)
     let model = try ReportModel(state: day.state, run: run.id, called: "demo")
     return (try write(model), model)

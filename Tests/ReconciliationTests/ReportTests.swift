@@ -104,7 +104,7 @@ struct ReportTests {
       ("https://localhost:8443", false), ("https://127.0.0.1:8443", false),
       ("https://[::1]:8443", false),
     ] {
-      try day.state.noteInstance(instance)
+      try day.state.store(instance, as: .instance)
       let page = try Self.text(HTMLReport.self, try Self.model(day))
       #expect(page.contains("href=\"\(instance)") == hasPages, "\(instance)")
     }
@@ -210,8 +210,8 @@ struct ReportTests {
 
   @Test func `names, the device's time and other users' changes are with the IDs`() async throws {
     let day = try await Self.day()
-    try day.state.noteInstance("https://example.my.salesforce.com")
-    try day.state.noteLabel("Customer", of: "Account")
+    try day.state.store("https://example.my.salesforce.com", as: .instance)
+    try day.state.store("Customer", as: .label("Account"))
     let model = try Self.model(day)
     let json = try JSONValue(parsing: try Self.text(JSONReport.self, model))
     let conflict = try #require(json["records"]?.array?.first { $0["verdict"] == "conflict" })
@@ -234,7 +234,7 @@ struct ReportTests {
     #expect(unnamed.count == 1 && unnamed[0].hasPrefix("005"))
     #expect(
       try Self.text(HTMLReport.self, try Self.model(day)).contains("by user \(unnamed[0]) on"))
-    try day.state.notePerson("Grace Hopper", id: unnamed[0])
+    try day.state.store("Grace Hopper", as: .person(unnamed[0]))
     #expect(try day.state.unnamedPeople(run: run.id) == [])
     let model = try Self.model(day)
     #expect(try Self.text(HTMLReport.self, model).contains("by Grace Hopper on"))
@@ -246,7 +246,7 @@ struct ReportTests {
   @Test func `totals, the timeline and the edits held by a guard are on the page`() async throws {
     let day = try await Self.day()
     let run = try #require(try day.state.runs(limit: 1).first)
-    try day.state.noteLabel("Customer", of: "Account")
+    try day.state.store("Customer", as: .label("Account"))
     try day.state.note(
       .changesHeld, "x",
       [

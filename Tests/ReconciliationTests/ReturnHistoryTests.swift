@@ -95,7 +95,7 @@ struct ReturnHistoryTests {
         creates.insert("\(handback.device) \(entry) \(edit.created)")
       }
     }
-    #expect(try state.creationCount() == creates.count)
+    #expect(try state.creationCount() == Int64(creates.count))
   }
 
   private func expectDevicesApart(_ state: LedgerDatabase, _ app: App, _ devices: Int) throws {

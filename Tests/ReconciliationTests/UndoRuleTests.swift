@@ -95,14 +95,13 @@ struct UndoRuleTests {
   private func undelete(
     _ bin: JSONObject?, until: String? = Self.left, isUndeletable: Bool = true
   ) -> UndoRule.Step {
-    let change = EditChange(
+    var change = EditChange(
       edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
+    change.deletedUntil = until.flatMap { Dates.milliseconds(iso8601: $0) }
+    change.deleters = [Self.sender]
     var facts = UndoRule.Facts(change: change, server: .deleted, instance: "https://org.example")
     facts.bin = bin
     facts.isUndeletable = isUndeletable
-    facts.deletion = until.flatMap { Dates.milliseconds(iso8601: $0) }.map {
-      EditDeletion(senders: [Self.sender], until: $0)
-    }
     return UndoRule.step(facts)
   }
 

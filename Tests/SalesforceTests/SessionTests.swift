@@ -1,6 +1,7 @@
 import Foundation
 import HTTP
 import Salesforce
+import System
 import Testing
 
 private let expired = ServerResponse.json(
@@ -117,7 +118,7 @@ private let expired = ServerResponse.json(
     ("application/json", #"[{"errorCode":"","message":"m"}]"#),
     ("application/json", #"["errorCode"]"#),
     ("application/json", #"{"error":"invalid_request","error_description":"quota"}"#),
-    ("text/xml", String(decoding: SOAPElementTests.fault("soapenv:Client", "no"), as: UTF8.self)),
+    ("text/xml", String(decoding: SOAPFaultTests.fault("soapenv:Client", "no"), as: UTF8.self)),
   ]
 
   @Test(arguments: [400, 401, 403, 404, 408, 412, 413, 425, 429, 503])

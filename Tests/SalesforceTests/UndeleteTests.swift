@@ -1,6 +1,7 @@
 import HTTP
 import Salesforce
 import Testing
+import XML
 
 @Suite struct UndeleteTests {
   private static let ids = ["003000000000001AAA", "003000000000002AAA", "003000000000003AAA"]
@@ -30,7 +31,7 @@ import Testing
   }
 
   private static func fault(_ code: String, _ words: String) -> ServerResponse {
-    xml(String(decoding: SOAPElementTests.fault(code, words), as: UTF8.self), status: 500)
+    xml(String(decoding: SOAPFaultTests.fault(code, words), as: UTF8.self), status: 500)
   }
 
   private func org(_ answer: @escaping @Sendable (Int) -> ServerResponse) throws -> ScriptedOrg {
@@ -67,7 +68,7 @@ import Testing
     #expect(request.headers["Authorization"] == nil)
     #expect(request.headers["SOAPAction"] == "\"\"")
     #expect(request.headers["Content-Type"] == "text/xml; charset=UTF-8")
-    let envelope = try #require(SOAPElement(parsing: request.body))
+    let envelope = try #require(XMLElement(parsing: request.body))
     #expect(envelope.child("Header")?.child("SessionHeader")?.child("sessionId")?.text == "token-1")
     #expect(try #require(envelope.child("Body")?.child("undelete")).children.map(\.text) == ids)
     #expect(!events.now.contains { $0.contains("token-1") })

@@ -32,6 +32,9 @@ package enum CampaignSize: String, Sendable, CaseIterable {
   case fuzz = "ATTACHE_FUZZ"
   case model = "ATTACHE_MODEL"
   case deltas = "ATTACHE_DELTAS"
+  case fleetUsers = "ATTACHE_FLEET_USERS"
+  case fleetRecords = "ATTACHE_FLEET_RECORDS"
+  case sharedNights = "ATTACHE_SHARED_NIGHTS"
 
   /// The occasion on which campaigns run.
   package enum Scale: String, Sendable, CaseIterable {
@@ -77,6 +80,9 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       case .fuzz: (60, 290, 2000)
       case .model: (100, 100, 1000)
       case .deltas: (100, 500, 20_000)
+      case .fleetUsers: (12, 50, 500)
+      case .fleetRecords: (2400, 5000, 10_000)
+      case .sharedNights: (4, 200, 5000)
       }
     return switch scale {
     case .test: sizes.test

@@ -12,6 +12,7 @@ struct CurlHandle: ~Copyable {
   /// Sets up the handle; `transfer` must outlive it.
   init(_ transfer: Transfer, _ settings: TransferRules) throws(HTTPError) {
     let (isPlain, isLoopback) = try TransferRules.check(transfer.request)
+    if let part = transfer.request.file { try transfer.open(part) }
     guard let pointer = curl_easy_init() else {
       throw HTTPError(
         .other, phase: .beforeSend, url: transfer.request.urlWithoutQuery,
@@ -25,7 +26,7 @@ struct CurlHandle: ~Copyable {
     if isLoopback { set(CURLOPT_NOPROXY, "*") }
     setSafety(settings)
     setLimits(transfer, settings.configuration)
-    setRequest(transfer.request)
+    setRequest(transfer)
     setCallbacks(transfer)
   }
 
@@ -81,8 +82,11 @@ struct CurlHandle: ~Copyable {
     transfer.limitBytes = configuration.responseLimitBytes
   }
 
-  private mutating func setRequest(_ request: HTTPRequest) {
+  private mutating func setRequest(_ transfer: Transfer) {
+    let request = transfer.request
     set(CURLOPT_URL, request.url)
+    // The path is signed as it is, or names a resource as it is.
+    set(CURLOPT_PATH_AS_IS, 1)
     set(CURLOPT_ACCEPT_ENCODING, "gzip")
     for field in request.headers.all {
       // In curl's notation an empty value needs a semicolon; otherwise the field is omitted.
@@ -95,7 +99,13 @@ struct CurlHandle: ~Copyable {
       fields = curl_slist_append(fields, "Content-Type:")
     }
     _ = attache_curl_set_list(pointer, CURLOPT_HTTPHEADER, fields)
-    if let body = request.body ?? (request.method == "POST" ? [] : nil) {
+    if let part = request.file {
+      set(CURLOPT_UPLOAD, 1)
+      _ = attache_curl_set_offset(pointer, CURLOPT_INFILESIZE_LARGE, curl_off_t(part.count))
+      let context = Unmanaged.passUnretained(transfer).toOpaque()
+      _ = attache_curl_set_data_callback(pointer, CURLOPT_READFUNCTION, transferFile)
+      _ = attache_curl_set_pointer(pointer, CURLOPT_READDATA, context)
+    } else if let body = request.body ?? (request.method == "POST" ? [] : nil) {
       _ = attache_curl_set_offset(pointer, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
       body.withUnsafeBytes {
         let start = UnsafeMutableRawPointer(mutating: $0.baseAddress)
@@ -130,6 +140,16 @@ private func transferBody(
   let piece = UnsafeRawBufferPointer(start: data, count: size * count)
   // If any other number is returned, curl fails the transfer. An empty piece must not fail it.
   return transfer.receiveBody(piece) ? piece.count : -1
+}
+
+private func transferFile(
+  _ data: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+  _ context: UnsafeMutableRawPointer?
+) -> Int {
+  guard let context else { return Int(CURL_READFUNC_ABORT) }
+  let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+  let room = UnsafeMutableRawBufferPointer(start: data, count: size * count)
+  return transfer.readFile(into: room) ?? Int(CURL_READFUNC_ABORT)
 }
 
 private func transferHeader(

@@ -15,6 +15,7 @@ final class RunningTransfer {
     let (status, isHTTP2) = handle.status()
     transfer.status = status
     guard code == CURLE_OK else {
+      if let error = transfer.fileError { return transfer.fail(.file, error.description) }
       let text = handle.text(code)
       return transfer.fail(kind(of: code, text), text)
     }

@@ -25,6 +25,11 @@ final class Transfer: @unchecked Sendable {
   /// The number of times that curl was ready to write the request to a connection.
   var attempts = 0
   var limitBytes = Int.max
+  /// The file that is sent, and the number of its bytes that were.
+  private var source: (part: FilePart, sent: Int)?
+  private var file: FileDescriptorHandle?
+  /// Why the file could not be read.
+  private(set) var fileError: SystemError?
   /// For a page of a chain: whether its next page is known, or known not to exist.
   var isFollowed = false
   /// For a page of a chain: the number of bytes already searched for the next page's address.
@@ -53,6 +58,35 @@ final class Transfer: @unchecked Sendable {
         HTTPError(
           kind, phase: attempts > 0 ? .afterSend : .beforeSend, url: request.urlWithoutQuery,
           message: message)))
+  }
+
+  /// Opens the file that is the request's body.
+  func open(_ part: FilePart) throws(HTTPError) {
+    do throws(SystemError) {
+      file = try Files.openInput(part.path)
+      source = (part, 0)
+    } catch {
+      throw HTTPError(
+        .file, phase: .beforeSend, url: request.urlWithoutQuery, message: error.description)
+    }
+  }
+
+  /// Reads the next bytes of the file; nil if they cannot be read.
+  func readFile(into room: UnsafeMutableRawBufferPointer) -> Int? {
+    guard let (part, sent) = source else { return nil }
+    let wanted = min(room.count, part.count - sent)
+    if wanted == 0 { return 0 }
+    do throws(SystemError) {
+      let piece = UnsafeMutableRawBufferPointer(rebasing: room[..<wanted])
+      let count = try file?.read(into: piece, at: part.offset + sent) ?? 0
+      // A file that became shorter must not look like the end of the body.
+      if count == 0 { throw .tooShort(part.path) }
+      source = (part, sent + count)
+      return count
+    } catch {
+      fileError = error
+      return nil
+    }
   }
 
   /// Processes one line of a head, as curl passes it.

@@ -13,6 +13,8 @@ package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     case authorities
     /// The connection ended before the response was complete.
     case truncated
+    /// The file that is sent cannot be read.
+    case file
     /// The response is larger than the limit.
     case tooLarge
     /// The waiting task was cancelled.
@@ -54,6 +56,7 @@ package struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
       case .tls: "check the certificate, or name the file of its authority"
       case .authorities: "name a file of certificate authorities in PEM"
       case .truncated: "the connection broke; try again"
+      case .file: "check the file"
       case .tooLarge: "request less at a time, or raise the limit"
       case .cancelled: "the request was cancelled"
       case .notAllowed: "use an https address"

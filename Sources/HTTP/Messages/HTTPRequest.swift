@@ -10,6 +10,8 @@ package struct HTTPRequest: Sendable {
   package var headers: HTTPHeaders
   /// The body; nil for none.
   package var body: [UInt8]?
+  /// The part of a file that is sent as the body, instead of `body`; nil for none.
+  package var file: FilePart?
   /// The maximum time of the whole exchange, in seconds from its start.
   package var timeoutSeconds: Int
 

@@ -29,6 +29,8 @@ package struct DecisionFacts: Sendable {
   /// The records of an edit with a duplicate.
   package var twins: [String]
   package var pending: PendingDecision?
+  /// Whether the values of the edit have been pruned.
+  package var isPruned = false
 
   package init(
     edit: Int64, subject: DecisionRule.Subject, detail: OutcomeDetail, soup: SoupKey,
@@ -60,7 +62,7 @@ extension LedgerDatabase {
         """
         SELECT e.verdict, e.operation, e.record_id, c.record_id, c.device_record_id, e.finding,
           e.store, e.soup, (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
-            WHERE x.edit_id = e.id ORDER BY n.number DESC LIMIT 1)
+            WHERE x.edit_id = e.id ORDER BY n.number DESC LIMIT 1), e.pruned IS NOT NULL
         FROM edit e LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(edit)
         """)
     else { return nil }
@@ -74,11 +76,12 @@ extension LedgerDatabase {
     let pending = try pendingDecision(of: edit)
     subject.isToBeUndone = pending?.isUndo == true
     if subject.verdict == .duplicateCreated { twins.formUnion(detail.candidates) }
-    return DecisionFacts(
-      edit: edit, subject: subject,
-      detail: detail,
+    var found = DecisionFacts(
+      edit: edit, subject: subject, detail: detail,
       soup: SoupKey(store: StoreKey(text: row[6].text ?? ""), soup: row[7].text ?? ""),
       twins: twins.sorted(), pending: pending)
+    found.isPruned = row[9].integer == 1
+    return found
   }
 
   /// The numbers of the unresolved edits that have one of these verdicts.

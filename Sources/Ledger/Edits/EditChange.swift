@@ -1,18 +1,5 @@
 import JSON
 
-/// When attache deleted a record, and as which users.
-package struct EditDeletion: Sendable, Hashable {
-  /// The users who sent the deletion.
-  package var senders: Set<String> = []
-  /// The latest time of the deletion, in ms of the org's time.
-  package var until: Int64
-
-  package init(senders: Set<String> = [], until: Int64) {
-    self.senders = senders
-    self.until = until
-  }
-}
-
 /// The changes that one edit made in the org, as far as the ledger can establish them.
 package struct EditChange: Sendable, Hashable {
   /// The operation on the record.
@@ -37,6 +24,11 @@ package struct EditChange: Sendable, Hashable {
   package var isDoubted = false
   /// The number of the last of the writes.
   package var lastWrite: Int64
+  /// For a deletion, if it was asked for: the users who can have sent it.
+  package var deleters: Set<String> = []
+  /// For a deletion, if it was asked for: its latest time, in ms of the org's time; nil if that was
+  /// not recorded.
+  package var deletedUntil: Int64?
   /// The run that undid the change.
   package var undoneBy: String?
 

@@ -100,13 +100,17 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// Whether a report has named a record as the duplicate of some edit.
-  package func isReportedDuplicate(_ recordID: String) throws -> Bool {
+  /// Whether a record is another one than those that creates without an answer may have made: it
+  /// existed before, because a create was sent for an edit of it, or a report has named it as the
+  /// duplicate of some edit.
+  package func isToldApart(_ recordID: String) throws -> Bool {
     try connection.integer(
       """
-      SELECT 1 FROM outcome WHERE \(raw: LedgerSchema.isUnsettledOutcome)
-        AND verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID)) LIMIT 1
-      """) != nil
+      SELECT EXISTS (SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
+          WHERE e.record_id = \(recordID) AND o.action = 'create')
+        OR EXISTS (SELECT 1 FROM outcome WHERE \(raw: LedgerSchema.isUnsettledOutcome)
+          AND verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID)))
+      """) == 1
   }
 
   /// Whether the `detail` of an outcome names a record as a duplicate.

@@ -22,9 +22,22 @@ extension LedgerDatabase {
     """
   }
 
-  /// The number of edits without a verdict; with `only`, of these edits.
-  package func openCount(only: Set<Int64>? = nil) throws -> Int {
-    Int(
+  /// Prepares the ledger for a run that uses the org, at `now` in ms of the org's time, and returns
+  /// the number of edits that the run has to process; with `only`, of these edits.
+  ///
+  /// The edits that a resumed run left waiting are processed again. Writes that the ledger does not
+  /// know were sent before now.
+  package func beginReconciling(
+    run: String, now: Int64, only: Set<Int64>? = nil
+  ) throws -> Int {
+    try connection.run(
+      """
+      DELETE FROM outcome WHERE run_id = \(run)
+        AND edit_id IN (SELECT e.id FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only)))
+      """)
+    try settleSuperseded(run: run)
+    try connection.run("UPDATE recovery SET until_ms = \(now) WHERE until_ms IS NULL")
+    return Int(
       try connection.integer(
         "SELECT count(*) FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only))") ?? 0)
   }
@@ -108,24 +121,20 @@ extension LedgerDatabase {
       """) != nil
   }
 
-  /// The snapshots with device conflicts from earlier runs.
-  package func snapshotsWithDeviceConflicts() throws -> [String] {
-    try connection.texts(
+  /// The edits that earlier runs left in a device conflict, each with its snapshot and the other
+  /// edits that it named; by snapshot.
+  package func deviceConflicts() throws -> [(snapshotID: String, edit: OpenEdit, others: [Int64])] {
+    var found: [(snapshotID: String, edit: OpenEdit, others: [Int64])] = []
+    try connection.rows(
       """
-      SELECT DISTINCT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
-      WHERE e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict) ORDER BY 1
-      """)
-  }
-
-  /// The edits of a snapshot that earlier runs left in a device conflict, with the other edits that
-  /// they named.
-  package func deviceConflicts(snapshotID: String) throws -> [(edit: OpenEdit, others: [Int64])] {
-    try edits(
+      \(Self.selection) WHERE e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict)
+      ORDER BY r.snapshot_id, e.id
       """
-      e.state = 'closed' AND r.snapshot_id = \(snapshotID) AND e.verdict = \(Verdict.deviceConflict)
-        ORDER BY e.id
-      """
-    ).map { ($0, try decidable($0.id)?.detail.otherEdits ?? []) }
+    ) { found.append(($0.text(23) ?? "", Self.openEdit($0), [])) }
+    for index in found.indices {
+      found[index].others = try decidable(found[index].edit.id)?.detail.otherEdits ?? []
+    }
+    return found
   }
 
   /// Reopens an unresolved edit for this run.
@@ -191,18 +200,6 @@ extension LedgerDatabase {
   }
 
   // MARK: outcomes
-
-  /// Takes back the verdicts of edits that a resumed run left waiting, so that it processes them
-  /// again.
-  ///
-  /// With `only`, those of these edits.
-  package func reopenWaiting(run: String, only: Set<Int64>? = nil) throws {
-    try connection.run(
-      """
-      DELETE FROM outcome WHERE run_id = \(run)
-        AND edit_id IN (SELECT e.id FROM edit e WHERE e.state <> 'closed' AND \(Self.isAmong(only)))
-      """)
-  }
 
   /// Takes back this run's verdict on one edit, so that it is decided again, unless a later edit of
   /// its device supersedes it by now.
@@ -312,7 +309,7 @@ extension LedgerDatabase {
   /// reported once.
   ///
   /// A resumed run may have given such an edit another verdict before.
-  package func settleSuperseded(run: String) throws {
+  private func settleSuperseded(run: String) throws {
     try supersedeReplaced()
     try reopenDuplicates()
     try connection.run(

@@ -187,11 +187,6 @@ package final class RecordHistories {
 // MARK: reading
 
 extension LedgerDatabase {
-  /// The history of an edit's record.
-  package func history(of edit: OpenEdit) throws -> RecordHistory {
-    try history(of: RecordHistory.Key(edit))
-  }
-
   /// The history of one record.
   package func history(of key: RecordHistory.Key) throws -> RecordHistory {
     RecordHistory(key, in: try facts(of: [key]))

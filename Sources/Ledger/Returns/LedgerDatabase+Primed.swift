@@ -1,58 +1,6 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// Records that a run has primed a snapshot, whose newest generation has the org's state at
-  /// `time`.
-  package func notePrimed(snapshotID: String, at time: Int64, run: Int64) throws {
-    try setMeta("primed \(snapshotID)", String(time))
-    try setMeta("primed by \(snapshotID)", String(run))
-  }
-
-  /// Records when a run began to read the data of a snapshot's newest generation, in the org's
-  /// time, whether or not it created the generation.
-  package func noteRead(snapshotID: String, generation: Int, at time: Int64) throws {
-    try setMeta("read \(snapshotID)", "\(generation) \(time)")
-  }
-
-  /// When a generation of a snapshot was last compared with the org, in the org's time; nil if that
-  /// was not recorded.
-  package func readAt(snapshotID: String, generation: Int) throws -> Int64? {
-    let noted = try meta("read \(snapshotID)")?.split(separator: " ").compactMap { Int64($0) } ?? []
-    return noted.count == 2 && noted[0] == Int64(generation) ? noted[1] : nil
-  }
-
-  /// Records that the request limit interrupted the prime of a snapshot at `time`.
-  package func noteCutOff(snapshotID: String, at time: Int64) throws {
-    try setMeta("cut off \(snapshotID)", String(time))
-  }
-
-  /// When the request limit last interrupted the prime of a snapshot, in the org's time; nil if it
-  /// never did.
-  package func cutOffAt(snapshotID: String) throws -> Int64? {
-    try meta("cut off \(snapshotID)").flatMap { Int64($0) }
-  }
-
-  /// When a snapshot was last primed, in the org's time; nil if that was never recorded.
-  package func primedAt(snapshotID: String) throws -> Int64? {
-    try meta("primed \(snapshotID)").flatMap { Int64($0) }
-  }
-
-  /// What the last prime learned about calls with several parts; nil before the first.
-  package var wideCalls: String? { get throws { try meta("wide calls") } }
-
-  /// Stores what a prime has learned about calls with several parts.
-  package func noteWideCalls(_ text: String) throws { try setMeta("wide calls", text) }
-
-  /// The snapshots whose next prime uses nothing of earlier generations.
-  package var snapshotsFromScratch: Set<String> {
-    get throws { Set(try meta("from scratch")?.split(separator: " ").map(String.init) ?? []) }
-  }
-
-  /// Stores the snapshots whose next prime uses nothing of earlier generations.
-  package func noteFromScratch(_ snapshots: Set<String>) throws {
-    try setMeta("from scratch", snapshots.sorted().joined(separator: " "))
-  }
-
   /// The records of a snapshot's edits that have been resolved since it was last primed, including
   /// by the run that primes it, by soup.
   ///
@@ -63,8 +11,8 @@ extension LedgerDatabase {
   package func recordsSettledSincePrime(
     snapshotID: String, in current: Int64
   ) throws -> [String: Set<String>] {
-    let time = try primedAt(snapshotID: snapshotID) ?? 0
-    let run = try meta("primed by \(snapshotID)").flatMap { Int64($0) } ?? 0
+    let time = try noted(.primed(snapshotID)) ?? 0
+    let run = try noted(.primingRun(snapshotID)) ?? 0
     let rows = try connection.all(
       """
       SELECT e.soup, e.record_id, c.record_id, c.device_record_id, c.chosen_id, o.result_id

@@ -62,15 +62,6 @@ extension LedgerDatabase {
     try connection.integer("SELECT id FROM returned WHERE sha256 = \(sha256)") != nil
   }
 
-  /// The name of the user who returned the file with this digest; nil if no run has primed that
-  /// user.
-  package func username(ofReturn sha256: String) throws -> String? {
-    try connection.first(
-      """
-      SELECT s.username FROM returned r JOIN snapshot s ON s.id = r.snapshot_id WHERE r.sha256 = \(sha256)
-      """)?[0].text
-  }
-
   /// The rows that the bundle's earlier returns had as edits, or that were issued as edits.
   ///
   /// A later return shows their outcome.

@@ -12,13 +12,15 @@ package struct OpenEditPlace: Sendable, Hashable {
 
 /// What the ledger knows about a return.
 package struct ReturnStory: Sendable {
-  /// The user who returned it, by name if known.
-  package var owner: String
+  let id: Int64
+  /// The name of the user who returned it; nil if no run has primed that user.
+  package var username: String?
+  package var snapshotID: String
   package var generation: Int
   /// `ios` or `android`.
   package var platform: String
-  /// Its edits, each with its latest verdict.
-  package var edits: [(number: Int64, verdict: String)]
+  /// When it arrived, in ms of the org's time.
+  package var arrived: Int64
 }
 
 extension LedgerDatabase {
@@ -61,30 +63,29 @@ extension LedgerDatabase {
     ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert(Int($1[1].integer ?? 0)) }
   }
 
-  /// When the return with a digest arrived, in ms of the org's time; nil if the ledger does not
-  /// have it.
-  package func arrival(ofReturn sha256: String) throws -> Int64? {
-    try connection.integer("SELECT arrived_ms FROM returned WHERE sha256 = \(sha256)")
-  }
-
-  /// What the ledger knows about the return with a digest: its owner, its generation, and its edits
-  /// with their latest verdicts; nil if the ledger does not have it.
+  /// What the ledger knows about the return with a digest; nil if the ledger does not have it.
   package func returnStory(sha256: String) throws -> ReturnStory? {
     let row = try connection.first(
       """
-      SELECT r.id, coalesce(s.username, r.snapshot_id), r.generation, r.platform
+      SELECT r.id, s.username, r.snapshot_id, r.generation, r.platform, r.arrived_ms
       FROM returned r LEFT JOIN snapshot s ON s.id = r.snapshot_id WHERE r.sha256 = \(sha256)
       """)
     guard let row, let id = row[0].integer else { return nil }
-    let edits = try connection.all(
+    return ReturnStory(
+      id: id, username: row[1].text, snapshotID: row[2].text ?? "",
+      generation: Int(row[3].integer ?? 0), platform: row[4].text ?? "",
+      arrived: row[5].integer ?? 0)
+  }
+
+  /// The edits of a return, each with its latest verdict.
+  package func verdicts(of story: ReturnStory) throws -> [(number: Int64, verdict: String)] {
+    try connection.all(
       """
       SELECT e.id, e.verdict FROM returned r JOIN seen n ON n.return_id = r.id
         JOIN edit e ON e.id = n.edit_id
-      WHERE coalesce(r.part_of, r.id) = \(id) ORDER BY e.id
-      """)
-    return ReturnStory(
-      owner: row[1].text ?? "", generation: Int(row[2].integer ?? 0), platform: row[3].text ?? "",
-      edits: edits.map { ($0[0].integer ?? 0, $0[1].text ?? "not reconciled yet") })
+      WHERE coalesce(r.part_of, r.id) = \(story.id) ORDER BY e.id
+      """
+    ).map { ($0[0].integer ?? 0, $0[1].text ?? "not reconciled yet") }
   }
 
   /// The runs that processed unresolved edits, with these edits.
@@ -99,16 +100,22 @@ extension LedgerDatabase {
 
   // MARK: values
 
-  /// The edits that can be pruned: they arrived before a given time (in ms of the org's time), are
-  /// resolved, were reported by runs before that time, never had a decision, and the generation of
-  /// their store is known.
+  /// What of the ledger can be pruned.
+  package struct Prunable: Sendable {
+    /// The edits, each with the generation of its store.
+    package var edits: [(edit: Int64, snapshotID: String, generation: Int)]
+    /// The runs that still have a summary.
+    package var runs: [String]
+  }
+
+  /// What can be pruned: runs that have ended and started before a given time (in ms of the org's
+  /// time), and edits that arrived before it, are resolved, were reported by runs before it, never
+  /// had a decision, and the generation of whose store is known.
   ///
   /// An edit with a decision keeps its values, because the device's values are needed as long as
   /// the record is edited.
-  package func settledEdits(
-    before time: Int64
-  ) throws -> [(edit: Int64, snapshotID: String, generation: Int)] {
-    try connection.all(
+  package func prunable(before time: Int64) throws -> Prunable {
+    let edits = try connection.all(
       """
       SELECT e.id, \(Self.ownSnapshot), r.generation
       FROM returned r CROSS JOIN edit e INDEXED BY edit_unpruned ON e.return_id = r.id
@@ -119,30 +126,32 @@ extension LedgerDatabase {
         AND NOT EXISTS (SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
           WHERE x.edit_id = e.id AND (n.now_ms >= \(time) OR x.reported_by IS NULL))
       ORDER BY e.id
-      """
-    ).map { ($0[0].integer ?? 0, $0[1].text ?? "", Int($0[2].integer ?? 0)) }
-  }
-
-  /// The runs that have ended, started before a given time, and still have a summary.
-  package func summarizedRuns(before time: Int64) throws -> [String] {
-    try connection.texts(
+      """)
+    let runs = try connection.texts(
       """
       SELECT id FROM run WHERE now_ms < \(time) AND ended_ms IS NOT NULL AND summary IS NOT NULL
         AND summary <> \(RunRow.prunedSummary) ORDER BY number
       """)
+    return Prunable(
+      edits: edits.map { ($0[0].integer ?? 0, $0[1].text ?? "", Int($0[2].integer ?? 0)) },
+      runs: runs)
   }
 
-  /// Removes the values of resolved edits: elements, bases, the org's values, and the fields of
-  /// verdicts.
+  /// Removes the values of resolved edits (elements, bases, the org's values, and the fields of
+  /// verdicts), the summaries of runs, and the findings of these runs that are resolved and
+  /// reported.
   ///
   /// The edit's return, user, verdict and record stay, and so do the values that were sent and the
   /// values that the write left in the org, because later edits of the device are compared with
   /// them.
-  package func prune(edits: [Int64]) throws {
+  package func prune(edits: [Int64], runs: [String] = []) throws {
     for start in stride(from: 0, to: edits.count, by: 500) {
       try connection.transaction {
         for edit in edits[start..<min(start + 500, edits.count)] { try prune(edit: edit) }
       }
+    }
+    try connection.transaction {
+      for run in runs { try prune(run: run) }
     }
   }
 
@@ -168,19 +177,14 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Removes the summaries of runs, and their findings that are resolved and reported.
-  package func prune(runs: [String]) throws {
-    try connection.transaction {
-      for run in runs {
-        try connection.run("UPDATE run SET summary = \(RunRow.prunedSummary) WHERE id = \(run)")
-        try connection.run(
-          """
-          DELETE FROM finding WHERE run_id = \(run) AND reported_by IS NOT NULL
-            AND (settled_by IS NOT NULL
-              OR kind NOT IN (\(list: Finding.Kind.allCases.filter(\.wantsPerson).map { .text($0.rawValue) })))
-          """)
-      }
-    }
+  private func prune(run: String) throws {
+    try connection.run("UPDATE run SET summary = \(RunRow.prunedSummary) WHERE id = \(run)")
+    try connection.run(
+      """
+      DELETE FROM finding WHERE run_id = \(run) AND reported_by IS NOT NULL
+        AND (settled_by IS NOT NULL
+          OR kind NOT IN (\(list: Finding.Kind.allCases.filter(\.wantsPerson).map { .text($0.rawValue) })))
+      """)
   }
 
   /// How many of the edits that a run gave verdicts to have been pruned.
@@ -191,11 +195,6 @@ extension LedgerDatabase {
         SELECT count(*) FROM outcome x JOIN edit e ON e.id = x.edit_id
         WHERE x.run_id = \(run) AND e.pruned IS NOT NULL
         """) ?? 0)
-  }
-
-  /// Whether the values of an edit have been pruned.
-  package func isPruned(_ edit: Int64) throws -> Bool {
-    try connection.integer("SELECT 1 FROM edit WHERE id = \(edit) AND pruned IS NOT NULL") != nil
   }
 }
 

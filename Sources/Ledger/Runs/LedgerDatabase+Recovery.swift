@@ -18,11 +18,14 @@ extension LedgerDatabase {
         try connection.run(
           "INSERT INTO recovered_snapshot VALUES (\(recovery.epoch), \(snapshot), \(generation))")
       }
-      try setMeta("epoch", String(recovery.epoch))
-      try setMeta("runNumber", String(recovery.afterRun))
-      try setMeta("stampKeyDigest", stampKeyDigest)
+      try store(recovery.epoch, as: .epoch)
+      try store(recovery.afterRun, as: .runNumber)
+      try store(stampKeyDigest, as: .stampKey)
       try connection.run(
-        "DELETE FROM meta WHERE name = \(Self.backupTime) OR \(newOrganization) AND name IN ('organization', 'instance')"
+        """
+        DELETE FROM meta WHERE name = \(LedgerNote<Int64>.backup.name) OR \(newOrganization)
+          AND name IN (\(LedgerNote<String>.organization.name), \(LedgerNote<String>.instance.name))
+        """
       )
       try abandonOpenRuns()
     }
@@ -50,29 +53,6 @@ extension LedgerDatabase {
       return recovery
     }
   }
-
-  /// Records that a run is using the org, at `now` in ms of the org's time.
-  ///
-  /// Writes that the ledger does not know were sent before then.
-  package func noteReach(now: Int64) throws {
-    try connection.run("UPDATE recovery SET until_ms = \(now) WHERE until_ms IS NULL")
-  }
-
-  /// Records the user who sends writes on behalf of users who cannot, because an unknown run may
-  /// have sent writes as this user.
-  package func noteIntegrationUser(id: String) throws {
-    if try meta("integrationUser") != id { try setMeta("integrationUser", id) }
-  }
-
-  /// Records that this file is a backup copy, which must be recovered before use.
-  package func noteBackup(time: Int64) throws { try setMeta(Self.backupTime, String(time)) }
-
-  /// When this backup copy was made, in ms of the wall clock; nil for a ledger in use.
-  package var backupTime: Int64? {
-    get throws { try meta(Self.backupTime).flatMap { Int64($0) } }
-  }
-
-  private static let backupTime = "backup"
 
   /// Writes a copy of the whole ledger to a path that does not exist yet.
   package func copy(to path: String) throws { try connection.run("VACUUM INTO \(path)") }

@@ -60,7 +60,7 @@ extension LedgerDatabase {
   ) throws -> RunRow {
     try connection.transaction {
       let number = try runNumber + 1
-      try setMeta("runNumber", String(number))
+      try store(number, as: .runNumber)
       let row = RunRow(
         number: number, id: RunRow.id(number, at: now), pipeline: pipeline, now: now,
         started: Clock.wallMilliseconds(), configHash: configHash, host: host, wanted: stages)
@@ -75,14 +75,6 @@ extension LedgerDatabase {
   }
 
   // MARK: stages
-
-  /// Adds stages to those of an interrupted run that is being resumed.
-  package func widen(_ run: RunRow, by stages: Set<String>) throws -> RunRow {
-    var wider = run
-    wider.wanted.formUnion(stages)
-    try connection.run("UPDATE run SET wanted = \(Self.list(wider.wanted)) WHERE id = \(run.id)")
-    return wider
-  }
 
   /// Records that a stage was started, possibly again, or completed.
   package func note(stage: String, isFinished: Bool, run: String) throws {
@@ -111,14 +103,14 @@ extension LedgerDatabase {
     if connection.changes == 0 { throw LedgerError.unknownRun(id) }
   }
 
-  /// The interrupted run that can be resumed on its own clock.
+  /// The interrupted run that can be resumed on its own clock, with `stages` added to its own.
   ///
   /// A run that is too old is closed here; its open edits pass to the next run, and its findings to
   /// the next report.
   ///
   /// `now` is the org's time. Without it, if the org is not contacted, the wall clock determines a
   /// run's age.
-  package func openRun(now: Int64?) throws -> RunRow? {
+  package func openRun(now: Int64?, adding stages: Set<String> = []) throws -> RunRow? {
     let open = try runs("WHERE ended_ms IS NULL ORDER BY number DESC")
     var resumable: RunRow?
     for run in open {
@@ -129,6 +121,10 @@ extension LedgerDatabase {
         try abandon(run)
       }
     }
+    guard var resumable else { return nil }
+    resumable.wanted.formUnion(stages)
+    try connection.run(
+      "UPDATE run SET wanted = \(Self.list(resumable.wanted)) WHERE id = \(resumable.id)")
     return resumable
   }
 
@@ -145,13 +141,8 @@ extension LedgerDatabase {
   /// One run.
   package func run(id: String) throws -> RunRow? { try runs("WHERE id = \(id)").first }
 
-  /// The latest runs, newest first.
-  package func runs(limit: Int = 20) throws -> [RunRow] {
-    try runs("ORDER BY number DESC LIMIT \(limit)")
-  }
-
-  /// The latest runs before one, newest first.
-  package func runs(limit: Int, before number: Int64) throws -> [RunRow] {
+  /// The latest runs, or the latest before one, newest first.
+  package func runs(limit: Int = 20, before number: Int64 = .max) throws -> [RunRow] {
     try runs("WHERE number < \(number) ORDER BY number DESC LIMIT \(limit)")
   }
 

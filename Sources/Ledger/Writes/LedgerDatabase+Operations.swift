@@ -51,6 +51,9 @@ package struct OperationRow: Sendable {
   package var state = OperationState.planned
   /// The bulk job that contains the write; nil for a separate request.
   package var job: String?
+  /// Whether the write, if it is repeated, has a separate request, because the one that it was in was
+  /// answered as too large.
+  package var isSeparate = false
   /// Whether an answer was ever lost.
   package var isDoubted = false
   /// The org's error code and message if it refused the write.
@@ -117,6 +120,8 @@ package enum OperationOutcome {
   case doubt
   /// The write certainly did not happen and may be retried.
   case again
+  /// The write is given up: it was not sent, or nothing shows that it happened.
+  case dropped
 }
 
 extension LedgerDatabase {
@@ -187,11 +192,6 @@ extension LedgerDatabase {
       "UPDATE operation SET batch = 1 WHERE id IN (\(each: operations.map(\.id)))")
   }
 
-  /// Whether a write, if it is repeated, has a separate request.
-  package func isSeparated(_ operation: OperationRow) throws -> Bool {
-    try connection.integer("SELECT batch FROM operation WHERE id = \(operation.id)") == 1
-  }
-
   /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
   /// start.
   ///
@@ -253,6 +253,7 @@ extension LedgerDatabase {
     case .conflict: try move(operation, to: .conflict)
     case .doubt: try move(operation, to: .doubt)
     case .again: try move(operation, to: .planned)
+    case .dropped: try move(operation, to: .dropped)
     }
   }
 
@@ -282,7 +283,7 @@ extension LedgerDatabase {
   ///
   /// The edit of a late request is closed while what the request overwrote is restored. If that is
   /// not answered, the edit waits for the answer.
-  package func move(_ operation: OperationRow, to state: OperationState) throws {
+  private func move(_ operation: OperationRow, to state: OperationState) throws {
     try connection.run(
       """
       UPDATE operation SET state = \(state), is_doubted = is_doubted OR \(state == .doubt)
@@ -340,7 +341,7 @@ extension LedgerDatabase {
         (SELECT r.snapshot_id FROM edit e JOIN returned r ON r.id = e.return_id
           WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose,
         run_id, (SELECT n.now_ms FROM run n WHERE n.id = run_id), is_doubted, code, message,
-        result_id, server_date, left_values
+        result_id, server_date, left_values, batch
       FROM operation WHERE \(condition)
       """)
     return try rows.map { row in
@@ -363,6 +364,7 @@ extension LedgerDatabase {
       operation.otherSenders = [row[18].text, row[19].text].compactMap(\.self)
       operation.run = (row[22].text ?? "", row[23].integer)
       operation.isDoubted = row[24].integer == 1
+      operation.isSeparate = row[30].integer == 1
       operation.refusal = (row[25].text, row[26].text)
       (operation.resultID, operation.serverDate) = (row[27].text, row[28].text)
       if operation.state == .done {
@@ -380,15 +382,6 @@ extension LedgerDatabase {
       WHERE e.creation_id = \(creationID) AND o.run_id = \(run) AND o.state = \(OperationState.done)
       """
     ).map { Int($0) }
-  }
-
-  /// Whether a create was sent for an edit of this record, which therefore existed before.
-  package func isRecreated(recordID: String) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE e.record_id = \(recordID) AND o.action = 'create' LIMIT 1
-      """) != nil
   }
 
   /// Whether a record is known to be one that a device created, and so cannot be another user's.

@@ -15,53 +15,47 @@ extension LedgerDatabase {
       AND u.kind IN ('undo', 'record'))
     """
 
-  /// Whether a write undid its edit's changes.
-  package static func isUndo(_ write: String = "o") -> SQL {
-    "(\(raw: write).purpose = \(OperationRow.Purpose.undo.rawValue))"
-  }
+  /// Whether a write `o` undid its edit's changes.
+  package static let isUndo: SQL = "(o.purpose = \(OperationRow.Purpose.undo.rawValue))"
 
   /// Whether the changes of an edit are to be undone.
-  package func isToBeUndone(_ edit: Int64) throws -> Bool {
+  func isToBeUndone(_ edit: Int64) throws -> Bool {
     try connection.integer("SELECT 1 FROM edit e WHERE e.id = \(edit) AND \(Self.isToBeUndone)")
       != nil
   }
 
   // MARK: changes
 
-  /// The edits for which a run changed the org, or found that the org had been changed.
-  package func editsWritten(by run: String) throws -> [Int64] {
-    try connection.all(
+  /// The edits that a run sent: those for which it changed the org, or found that the org had been
+  /// changed, and those whose requests have an unknown outcome; and whether it has undone anything.
+  package func sentEdits(
+    by run: String
+  ) throws -> (written: [Int64], underWay: [Int64], hasUndone: Bool) {
+    let written = try connection.all(
       """
       SELECT o.edit_id FROM operation o
-      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo())
+      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND NOT \(Self.isUndo)
       UNION SELECT x.edit_id FROM outcome x
       WHERE x.run_id = \(run) AND x.verdict IN (\(list: Verdict.list(\.isWritten))) AND (x.verdict = \(Verdict.deleted)
         OR EXISTS (SELECT 1 FROM operation o
           WHERE o.edit_id = x.edit_id AND o.state = \(OperationState.done)))
       ORDER BY 1
-      """
-    ).compactMap { $0[0].integer }
-  }
-
-  /// The edits of a run whose requests have an unknown outcome.
-  package func editsUnderWay(of run: String) throws -> [Int64] {
-    try connection.all(
+      """)
+    let underWay = try connection.all(
       """
       SELECT DISTINCT o.edit_id FROM operation o
-      WHERE o.run_id = \(run) AND o.state IN (\(OperationState.underWay)) AND NOT \(Self.isUndo())
-      """
-    ).compactMap { $0[0].integer }
-  }
-
-  /// Whether a run has undone anything.
-  package func hasUndone(run: String) throws -> Bool {
-    try connection.integer(
+      WHERE o.run_id = \(run) AND o.state IN (\(OperationState.underWay)) AND NOT \(Self.isUndo)
+      """)
+    let undone = try connection.integer(
       """
       SELECT 1 FROM operation o
-      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo())
+      WHERE o.run_id = \(run) AND o.state = \(OperationState.done) AND \(Self.isUndo)
       UNION ALL SELECT 1 FROM outcome x WHERE x.run_id = \(run)
         AND x.verdict IN (\(list: Verdict.list(\.isUndone)), \(Verdict.notUndone)) LIMIT 1
-      """) != nil
+      """)
+    return (
+      written.compactMap { $0[0].integer }, underWay.compactMap { $0[0].integer }, undone != nil
+    )
   }
 
   /// The changes of an edit; nil if none of its writes was done.
@@ -69,7 +63,7 @@ extension LedgerDatabase {
     let rows = try connection.all(
       """
       SELECT o.id, o.action, o.sobject, coalesce(o.result_id, o.record_id), o.payload, o.expected,
-        o.seen, o.left_values, o.run_id, \(Self.isUndo()),
+        o.seen, o.left_values, o.run_id, \(Self.isUndo),
         (SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = o.edit_id
           AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1),
         o.is_doubted
@@ -130,6 +124,27 @@ extension LedgerDatabase {
       edit: edit, kind: .deleted, sobject: row[0].text ?? "", recordID: id, lastWrite: write)
   }
 
+  /// Adds to a deletion the users who can have sent it, and its latest time.
+  ///
+  /// A detail record deleted with its master was deleted by one of that run's deletions.
+  package func addDeletion(to change: inout EditChange) throws {
+    let rows = try connection.all(
+      """
+      SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
+      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.lastWrite)
+        OR edit_id <> \(change.edit) AND run_id = (SELECT w.run_id FROM operation w
+          WHERE w.id = \(change.lastWrite) AND w.edit_id <> \(change.edit)))
+      """)
+    for row in rows {
+      let noted = row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
+      guard let until = noted ?? row[1].integer.map({ $0 + OperationRow.writeMilliseconds }) else {
+        continue
+      }
+      change.deletedUntil = max(change.deletedUntil ?? until, until)
+      if let sender = row[2].text { change.deleters.insert(sender) }
+    }
+  }
+
   /// The value of a field before a write, as read then.
   ///
   /// If it was not recorded with the write, the verdict has it, for the edited fields only.
@@ -140,43 +155,20 @@ extension LedgerDatabase {
     return { name in detail.fields.first { $0.name == name }?.server }
   }
 
-  /// The latest edit that wrote to a record after a write of another edit and has not been undone.
-  package func laterWriter(than change: EditChange) throws -> Int64? {
-    try connection.integer(
+  /// The latest edit that wrote to a record after a write of another edit and has not been undone,
+  /// and whether it is to be undone.
+  package func laterWriter(than change: EditChange) throws -> (edit: Int64, isToBeUndone: Bool)? {
+    let row = try connection.first(
       """
-      SELECT o.edit_id FROM operation o
+      SELECT e.id, \(Self.isToBeUndone) FROM operation o JOIN edit e ON e.id = o.edit_id
       WHERE o.result_id = \(change.recordID) AND o.state = \(OperationState.done)
-        AND o.id > \(change.lastWrite) AND o.edit_id <> \(change.edit) AND NOT \(Self.isUndo())
+        AND o.id > \(change.lastWrite) AND o.edit_id <> \(change.edit) AND NOT \(Self.isUndo)
         AND NOT EXISTS (SELECT 1 FROM operation l WHERE l.edit_id = o.edit_id AND l.id > o.id
-          AND l.state = \(OperationState.done) AND \(Self.isUndo("l")))
+          AND l.state = \(OperationState.done) AND l.purpose = \(OperationRow.Purpose.undo.rawValue))
       ORDER BY o.id DESC LIMIT 1
       """)
-  }
-
-  /// The users who can have deleted the record of a change, and the latest time; nil if the time
-  /// was not recorded.
-  ///
-  /// A detail record deleted with its master was deleted by one of that run's deletions.
-  package func deletion(by change: EditChange) throws -> EditDeletion? {
-    let rows = try connection.all(
-      """
-      SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
-      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.lastWrite)
-        OR edit_id <> \(change.edit) AND run_id = (SELECT w.run_id FROM operation w
-          WHERE w.id = \(change.lastWrite) AND w.edit_id <> \(change.edit)))
-      """)
-    var deletion: EditDeletion?
-    for row in rows {
-      let noted = row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
-      guard let until = noted ?? row[1].integer.map({ $0 + OperationRow.writeMilliseconds }) else {
-        continue
-      }
-      var found = deletion ?? EditDeletion(until: until)
-      found.until = max(found.until, until)
-      if let sender = row[2].text { found.senders.insert(sender) }
-      deletion = found
-    }
-    return deletion
+    guard let row, let edit = row[0].integer else { return nil }
+    return (edit, row[1].integer == 1)
   }
 
   // MARK: undo

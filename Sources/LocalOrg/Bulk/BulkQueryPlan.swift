@@ -23,6 +23,9 @@ struct BulkQueryPlan {
         throw OrgError(
           code: "API_ERROR", message: "Selecting compound data not supported in Bulk Query")
       }
+      guard field.field.type != .base64 else {
+        throw OrgError(code: "FEATURENOTENABLED", message: "Binary field not supported")
+      }
       let parents = try scope.relationships(of: path).map {
         $0.lookup.relationshipName ?? $0.lookup.name
       }
@@ -59,7 +62,8 @@ struct BulkQueryPlan {
       case .field(let path, _): return [path]
       case .allFields(let which, _):
         return object.fields.filter {
-          !$0.isCompound && (which == "ALL" || $0.custom == (which == "CUSTOM"))
+          !$0.isCompound && $0.type != .base64
+            && (which == "ALL" || $0.custom == (which == "CUSTOM"))
         }
         .map { SOQLPath(parts: [$0.name], line: 1, column: 1) }
       case .children: throw refusal("A parent-to-child subquery")

@@ -278,6 +278,15 @@ struct RowPlanner {
       }
       return .address(label, index)
     }
+    if target.field.type == .base64 {
+      // A file is read by its own address.
+      let address = "/services/data/v\(version)/sobjects/\(target.object.name)/"
+      let id = target.alias + ".\"Id\""
+      columns.append(
+        "CASE WHEN \(target.column) IS NOT NULL THEN "
+          + "'\(address)' || \(id) || '/\(target.field.name)' END")
+      return .text(label, index)
+    }
     columns.append(target.column)
     if target.field.type == .boolean { return .flag(label, index) }
     return target.field.type.isNumber ? .number(label, index) : .text(label, index)

@@ -1,9 +1,16 @@
 import JSON
 
-/// One record by an external ID: `/sobjects/X/FIELD/VALUE`.
+/// One record by an external ID: `/sobjects/X/FIELD/VALUE`; and a file of a record:
+/// `/sobjects/X/ID/FIELD`.
 enum ExternalRowResource {
   @Sendable static func read(_ call: APIRequest) throws(OrgError) -> APIResponse {
     let schema = try call.schema()
+    if schema.field(call.path[3])?.type == .base64 {
+      return APIResponse(
+        headers: ["Content-Type": "application/octetstream"],
+        body: try call.org.readFile(
+          schema.name, id: call.path[2], field: call.path[3], as: call.user), records: 1)
+    }
     if let choices = try choices(schema, call) { return choices }
     return try RowResource.read(schema, id: try id(schema, call), call)
   }

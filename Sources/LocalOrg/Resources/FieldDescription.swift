@@ -8,7 +8,7 @@ enum FieldDescription {
     let isSortable = field.sortable && isData
     return [
       "aggregatable": .bool(
-        isData && field.type != .boolean && field.type != .encryptedstring && !isLongText),
+        isData && ![.boolean, .encryptedstring, .base64].contains(field.type) && !isLongText),
       "aiPredictionField": false,
       "autoNumber": .bool(field.autoNumber),
       "byteLength": JSONValue(field.type.isID ? 18 : field.length * (field.type.isText ? 3 : 1)),

@@ -1,3 +1,4 @@
+import Crypto
 import SQLite
 
 /// Fields that are derived from others.
@@ -6,8 +7,11 @@ enum Computed {
   static func apply(to row: inout [SQLiteValue], of table: StoredObject, at moment: SQLiteValue) {
     switch table.schema.name {
     case "Contact", "Lead", "User": name(&row, table)
+    case "Account":
+      if let place = table.place("IsPersonAccount"), row[place] == 1 { name(&row, table) }
     case "Opportunity": stage(&row, table)
     case "Case": closing(&row, table, moment)
+    case "Attachment": length(&row, table)
     default: break
     }
   }
@@ -19,6 +23,12 @@ enum Computed {
     else { return }
     let parts = [row[first].text, row[last].text].compactMap { $0 }
     row[name] = .text(parts.joined(separator: " "))
+  }
+
+  /// Counts the bytes of a file.
+  private static func length(_ row: inout [SQLiteValue], _ table: StoredObject) {
+    guard let body = table.place("Body"), let length = table.place("BodyLength") else { return }
+    row[length] = .integer(Int64(row[body].text.flatMap(Base64.decode)?.count ?? 0))
   }
 
   /// Derives from an opportunity's stage whether it is closed, and from its date the fiscal period.

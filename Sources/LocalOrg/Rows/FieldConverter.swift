@@ -1,3 +1,4 @@
+import Crypto
 import JSON
 import SQLite
 import System
@@ -16,6 +17,7 @@ struct FieldConverter {
     case .date: return try date(json, field)
     case .datetime: return try moment(json, field)
     case .time: return try time(json, field)
+    case .base64: return try file(json, field)
     case .address, .location: throw mismatch(json, field)
     default: return try text(json, field)
     }
@@ -141,6 +143,12 @@ struct FieldConverter {
     return .text(value)
   }
 
+  /// A file stays encoded, as it was received.
+  private func file(_ json: JSONValue, _ field: FieldSchema) throws(OrgError) -> SQLiteValue {
+    guard let given = json.string, Base64.decode(given) != nil else { throw mismatch(json, field) }
+    return given.isEmpty ? .null : .text(given)
+  }
+
   private func number(_ json: JSONValue) -> String? {
     switch json {
     case .number(let literal): literal
@@ -162,7 +170,7 @@ struct FieldConverter {
       }
     let wanted =
       switch field.type {
-      case .boolean, .int, .date, .datetime, .time, .double: field.type.rawValue
+      case .boolean, .int, .date, .datetime, .time, .double, .base64: field.type.rawValue
       case .currency, .percent: "double"
       case .id, .reference: "reference"
       default: "string"

@@ -11,16 +11,22 @@ struct RecordWriter {
 
   func create(_ object: String, _ fields: JSONObject) throws -> RowOutcome {
     let schema = try writable(object)
-    let filledLater = store.setup.objects[schema.name]?.updatedFields ?? []
+    var filledLater = store.setup.objects[schema.name]?.updatedFields ?? []
+    let isPerson = PersonAccounts.isPerson(fields, schema)
+    if isPerson { filledLater.insert(PersonAccounts.businessField) }
     var input = try RowInput(
       fields, of: schema, creating: true, reader: reader, filledLater: filledLater)
+    if let error = PersonAccounts.problem(input, isPerson: isPerson) { input.fail(error) }
     if let error = try firstProblem(input) { input.fail(error) }
     guard input.errors.isEmpty else { return .failure(input.errors) }
+    if isPerson { input.set("IsPersonAccount", 1) }
     try derive(&input)
     let values = input.values
     return try saving(schema) { automation in
+      let moment = store.tick()
       let id = try store.insert(
-        schema.name, values, by: user.id, at: store.tick(), automation: automation)
+        schema.name, values, by: user.id, at: moment, automation: automation)
+      if isPerson { try store.addContact(ofPerson: id, by: user.id, at: moment) }
       try RecentItems(store: store, user: user).note(id, of: schema)
       return .success(id: id, created: true)
     }
@@ -77,7 +83,10 @@ struct RecordWriter {
           message: "The record was modified after the given date")
       ])
     }
+    let isPerson = try store.isPerson(id, table)
+    if isPerson, schema.name == "Contact" { throw PersonAccounts.refusal(schema) }
     var input = try RowInput(fields, of: schema, creating: false, reader: reader)
+    if let error = PersonAccounts.problem(input, isPerson: isPerson) { input.fail(error) }
     if let error = try firstProblem(input, id: id) { input.fail(error) }
     guard input.errors.isEmpty else { return .failure(input.errors) }
     if input.values["OwnerId"] != nil, try level(schema, id) != .full {
@@ -85,11 +94,13 @@ struct RecordWriter {
     }
     let values = input.values
     return try saving(schema) { automation in
-      try store.change(id, by: user.id, automation: automation) { row, table in
+      let moment = store.tick()
+      try store.change(id, by: user.id, at: moment, automation: automation) { row, table in
         for (name, value) in values {
           if let place = table.place(name) { row[place] = value }
         }
       }
+      if isPerson { try store.changeContact(ofPerson: id, by: user.id, at: moment) }
       try RecentItems(store: store, user: user).note(id, of: schema)
       return .success(id: id, created: false)
     }
@@ -112,6 +123,9 @@ struct RecordWriter {
       throw OrgError(code: "DELETE_FAILED", message: "\(schema.label) records cannot be deleted")
     }
     try store.refuseLocked(normal, user)
+    if schema.name == "Contact", try store.isPerson(normal, store.table(schema.name)) {
+      throw PersonAccounts.refusal(schema)
+    }
     if let reason = try store.restriction(of: normal) { throw reason }
     try store.remove(normal, by: user.id, at: store.tick())
     return .success(id: normal, created: false)

@@ -1,3 +1,4 @@
+import Crypto
 import JSON
 import SQLite
 import System
@@ -58,6 +59,17 @@ struct RowReader {
     }
     sql += " ORDER BY t.\"seq\" LIMIT 200"
     return try store.connection.all(sql).compactMap { $0[0].text }
+  }
+
+  /// Returns the bytes of a file in a field of a record.
+  func readFile(_ object: String, id: String, field: String) throws -> [UInt8] {
+    let schema = try schema(object)
+    let table = try store.table(schema.name)
+    guard let place = table.place(field), schema.field(field) != nil,
+      let text = try store.row(table, id: existing(schema, id))?[place].text,
+      let bytes = Base64.decode(text)
+    else { throw OrgError.notFound }
+    return bytes
   }
 
   /// Returns records in the order of `ids`, with null for missing ones.

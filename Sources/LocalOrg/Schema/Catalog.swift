@@ -6,7 +6,8 @@ struct Catalog: Sendable {
 
   /// The org's standard catalog.
   static let standard = Catalog(
-    BusinessObjects.all + ServiceObjects.all + SalesObjects.all + SetupObjects.all)
+    BusinessObjects.all + ServiceObjects.all + SalesObjects.all + FileObjects.all
+      + SetupObjects.all)
 
   init(_ objects: [ObjectSchema]) {
     var linked = objects

@@ -15,6 +15,10 @@ extension FieldSchema {
       field.filterable = length <= 255
       field.sortable = length <= 255
     }
+    if type == .base64 {
+      field.filterable = false
+      field.sortable = false
+    }
     return field
   }
 

@@ -2,7 +2,7 @@
 package enum FieldType: String, Sendable {
   case id, string, boolean, int, double, currency, percent, date, datetime, time, email, phone
   case url, textarea, picklist, multipicklist, combobox, reference, address, location
-  case encryptedstring
+  case encryptedstring, base64
 
   /// Whether values are stored and compared as text.
   package var isText: Bool {
@@ -34,7 +34,7 @@ package struct PicklistValue: Sendable, Hashable {
 
 /// One field of an object, with the properties shown by describe.
 package struct FieldSchema: Sendable {
-  package let name: String
+  package private(set) var name: String
   package let label: String
   package let type: FieldType
   /// The maximum length in characters; 0 if not applicable.
@@ -99,6 +99,13 @@ package struct FieldSchema: Sendable {
     self.type = type
   }
 
+  /// The same field under another name.
+  func renamed(_ name: String) -> FieldSchema {
+    var copy = self
+    copy.name = name
+    return copy
+  }
+
   /// Whether a create without it fails.
   package var isRequired: Bool { !nillable && createable && !defaultedOnCreate }
 
@@ -110,7 +117,7 @@ package struct FieldSchema: Sendable {
 
   package var isGroupable: Bool {
     isStored && length <= 255
-      && ![.datetime, .double, .currency, .percent, .encryptedstring].contains(type)
+      && ![.datetime, .double, .currency, .percent, .encryptedstring, .base64].contains(type)
   }
 
   /// Whether the field has its own column.
@@ -132,6 +139,7 @@ package struct FieldSchema: Sendable {
     case .date: "xsd:date"
     case .datetime: "xsd:dateTime"
     case .time: "xsd:time"
+    case .base64: "xsd:base64Binary"
     case .address: "urn:address"
     case .location: "urn:location"
     default: "xsd:string"

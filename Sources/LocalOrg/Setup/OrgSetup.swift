@@ -12,6 +12,8 @@ package struct OrgSetup: Sendable {
   var objects: [String: ObjectRules] = [:]
   /// The custom settings.
   var settings = CustomSettings()
+  /// Whether an account can be a person.
+  private(set) var hasPersonAccounts = false
   /// The file, as it was read.
   let text: [UInt8]
 
@@ -26,11 +28,15 @@ package struct OrgSetup: Sendable {
     let reader = ConfigurationReader(file: name)
     guard let root = reader.parse(text),
       let object = reader.object(
-        root, known: ["$schema", "objects", "profiles", "permissionSets", "customSettings"],
+        root,
+        known: [
+          "$schema", "objects", "profiles", "permissionSets", "customSettings", "personAccounts",
+        ],
         what: "the setup of an org")
     else { throw Problems(reader.sorted) }
-    objects = Self.rules(object["objects"], reader)
-    let access = AccessReader(catalog: adjusted(.standard), reader: reader)
+    hasPersonAccounts = object.bool("personAccounts", default: false)
+    objects = Self.rules(object["objects"], standard, reader)
+    let access = AccessReader(catalog: catalog, reader: reader)
     profiles = (object.elements("profiles") ?? []).compactMap { access.grant($0, "a profile") }
     permissionSets = (object.elements("permissionSets") ?? []).compactMap {
       access.grant($0, "a permission set")
@@ -39,16 +45,16 @@ package struct OrgSetup: Sendable {
     try reader.finish()
   }
 
-  private static func rules(_ node: JSONNode?, _ reader: ConfigurationReader) -> [String:
-    ObjectRules]
-  {
+  private static func rules(
+    _ node: JSONNode?, _ standard: Catalog, _ reader: ConfigurationReader
+  ) -> [String: ObjectRules] {
     guard let node else { return [:] }
     guard let members = node.members else {
       reader.wrongType(node, "an object", "name objects: {\"Case\": { … }}")
       return [:]
     }
     let named = members.compactMap { member in
-      reader.object(named: member, in: .standard).map { (node: member.value, schema: $0) }
+      reader.object(named: member, in: standard).map { (node: member.value, schema: $0) }
     }
     // Formulas may name the custom fields of any object, so these are read first.
     let fields = CustomFieldReader(reader: reader)
@@ -56,7 +62,7 @@ package struct OrgSetup: Sendable {
     for (node, schema) in named {
       found[schema.name] = ObjectRules(fields: fields.fields(node["fields"], of: schema))
     }
-    let catalog = Catalog.standard.adjusted(by: found)
+    let catalog = standard.adjusted(by: found)
     let rules = ObjectRulesReader(catalog: catalog, reader: reader)
     for (node, schema) in named {
       guard let whole = catalog.object(schema.name), let own = found[schema.name] else { continue }
@@ -66,10 +72,13 @@ package struct OrgSetup: Sendable {
     return found
   }
 
-  /// Returns a catalog with the setup of its fields.
-  func adjusted(_ catalog: Catalog) -> Catalog {
-    objects.isEmpty ? catalog : catalog.adjusted(by: objects)
+  /// The org's objects before the setup of their fields.
+  private var standard: Catalog {
+    hasPersonAccounts ? PersonAccounts.enabled(in: .standard) : .standard
   }
+
+  /// The org's objects.
+  var catalog: Catalog { objects.isEmpty ? standard : standard.adjusted(by: objects) }
 
   /// The formula of a formula field.
   func formula(_ field: String, of object: String) -> Formula? { objects[object]?.formulas[field] }

@@ -93,7 +93,7 @@ extension [BriefcaseGroup] {
         let answers = try await retrieve(batch, in: session)
         width.note(bytes: answers.reduce(0) { $0 + $1.bytes.count })
         return answers
-      })
+      }, combinesOne: session.expectsDescriptions)
     var rest = batches[...]
     return WideWindow(way) { most in
       let next = rest.prefix(most)

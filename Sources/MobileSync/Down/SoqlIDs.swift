@@ -12,14 +12,40 @@ package struct SoqlIDs {
   /// list.
   func all() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
     let found: (ids: RecordIDSet, dates: RecordDates)
-    if let ranged = try await listRanges() {
-      found = ranged
+    let query = self.query
+    if let ranged = try await listRanges({ query.within($0).listing }) {
+      found = (ranged.ids, ranged.dates)
     } else {
       found = try await list(query.listing)
     }
     guard query.isBounded else { return found }
     guard !query.hasOffset, let limit = query.limit, found.ids.count < limit else { return nil }
     return found
+  }
+
+  /// Returns the IDs of all matching records, and the dates of those that changed at `since` or
+  /// later, in milliseconds; `areAllDated` if the others have dates too; nil if LIMIT or OFFSET cuts
+  /// the list.
+  ///
+  /// A record without a date had an earlier one when it was listed. The changes are listed last, so
+  /// that a record that changes in between is not missed.
+  func all(
+    datedSince since: Int64
+  ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates, areAllDated: Bool)? {
+    let (field, date) = (query.modificationField, SOQLLiteral.date(since))
+    let others = query.within("\(field) < \(date)")
+    let changes = SoqlIDs(session: session, query: query.within("\(field) >= \(date)"))
+    guard
+      let found = try await listRanges(
+        closing: changes.query.listing, { others.within($0).ids })
+    else {
+      return try await all().map { ($0.ids, $0.dates, true) }
+    }
+    var (ids, dates) = (found.ids, RecordDates())
+    let changed = try await changes.list(changes.query.listing, given: found.closing)
+    ids.formUnion(changed.ids)
+    dates.merge(changed.dates)
+    return (ids, dates, false)
   }
 
   /// Returns the IDs of recently deleted records; empty if rows of the object cannot be deleted.
@@ -48,19 +74,22 @@ package struct SoqlIDs {
 
   /// Returns the list by ranges of its IDs, several ranges in one call; nil if the ranges are not
   /// known, or the org refuses one.
-  private func listRanges() async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates)? {
+  ///
+  /// `text` returns the statement with a condition. The first page of the `closing` query is returned
+  /// if the last call brought it.
+  private func listRanges(
+    closing: String? = nil, _ text: @escaping @Sendable (_ condition: String?) -> String
+  ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates, closing: GivenPage?)? {
     guard let context, let name = context.rangesName(of: query),
       let ranges = context.wide.ranges(name), context.width(.ids).next > 1
     else { return nil }
-    let query = self.query
-    let window = RangeWindow(session, ranges, context.width(.ids)) {
-      query.within($0).listing
-    }
+    let window = RangeWindow(
+      session, ranges, context.width(.ids), closing: closing, text: text)
     var (ids, dates) = (RecordIDSet(), RecordDates())
     do throws(SyncError) {
       while let range = try await window.next() {
         try context.checkStop()
-        let found = try await list(query.within(range.condition).listing, given: range.page)
+        let found = try await list(text(range.condition), given: range.page)
         ids.formUnion(found.ids)
         dates.merge(found.dates)
         window.note(range, records: found.ids.count)
@@ -69,7 +98,7 @@ package struct SoqlIDs {
       guard error.code == .queryRefused else { throw error }
       return nil
     }
-    return (ids, dates)
+    return (ids, dates, window.closing)
   }
 
   private func readList(

@@ -20,7 +20,7 @@ final class OwnRetrieves: BriefcaseSource {
     let batches = slices.flatMap(\.self)
     // A smaller size keeps the responses small.
     answers =
-      size >= RequestLimits.retrieve && slices.count > 1
+      size >= RequestLimits.retrieve && (slices.count > 1 || session.expectsDescriptions)
       ? groups.wideRetrieves(
         batches, in: session, context.width(.records))
       : groups.retrieves(batches, in: session)
@@ -36,9 +36,14 @@ final class OwnRetrieves: BriefcaseSource {
 
 /// Records of which the user fetches a part, and other users of the run the others.
 final class PooledRetrieves: BriefcaseSource {
+  private let pool: RecordPool
+  private let groups: [BriefcaseGroup]
+  private let session: Session
   private let records: PooledRecords
   private let retrieves: (_ wanted: [[String]]) -> OwnRetrieves
   private var own: OwnRetrieves?
+  /// Whether the shelves are those of the user's own descriptions.
+  private var isConfirmed: Bool
 
   /// Divides the wanted records of each group; nil if none of them are shared.
   init?(
@@ -46,21 +51,36 @@ final class PooledRetrieves: BriefcaseSource {
     _ context: SyncContext
   ) {
     guard let pool = context.pool else { return nil }
-    let shelves = groups.map { pool.shelf(session, $0.sobjectType, fields: $0.fields) }
+    let likely = groups.map {
+      pool.likelyShelf(session, ReadingClass.Question($0.sobjectType, $0.fields, .retrieve))
+    }
+    isConfirmed = likely.allSatisfy { $0 == nil }
+    let shelves = zip(groups, likely).map { $1 ?? Self.shelf(pool, session, $0) }
     guard shelves.contains(where: { $0 != nil }) else { return nil }
     let asked = zip(groups, shelves).map { group, shelf in
       shelf?.name.lacksStamp == true ? group.adding(ReadingClass.stamp) : group
     }
+    self.pool = pool
+    self.groups = groups
+    self.session = session
     records = PooledRecords(
       pool, shelves, wanted: wanted, size: min(size, RequestLimits.retrieve),
       for: session.identity.userID)
     retrieves = { OwnRetrieves(asked, wanted: $0, size: size, session: session, context) }
   }
 
+  private static func shelf(
+    _ pool: RecordPool, _ session: Session, _ group: BriefcaseGroup
+  ) -> PoolShelf? {
+    pool.shelf(session, group.sobjectType, fields: group.fields)
+  }
+
   func next() async throws(SyncError) -> [BriefcaseAnswer]? {
     while true {
       if let own {
-        if let page = try await own.next() {
+        let page = try await own.next()
+        await confirm()
+        if let page {
           return try page.map { (answer) throws(SyncError) in
             BriefcaseAnswer(
               batch: answer.batch,
@@ -68,16 +88,26 @@ final class PooledRetrieves: BriefcaseSource {
           }
         }
         self.own = nil
-        try await records.endRound()
       }
-      if let part = try await records.nextOfOthers() {
+      switch try await records.next() {
+      case nil: return nil
+      case .fetch(let wanted): own = retrieves(wanted.map { $0.map(\.id) })
+      case .use(let part):
         return [
           BriefcaseAnswer(
             batch: BriefcaseBatch(group: part.group, ids: part.ids), bytes: part.bytes)
         ]
       }
-      guard let wanted = records.nextRound() else { return nil }
-      own = retrieves(wanted.map { $0.map(\.id) })
     }
+  }
+
+  /// Replaces the shelves by those of the user's own descriptions, which the first records brought.
+  ///
+  /// Without a description, the user fetches all records.
+  private func confirm() async {
+    guard !isConfirmed else { return }
+    isConfirmed = true
+    try? await session.learn(groups.map(\.sobjectType))
+    records.replace(groups.map { Self.shelf(pool, session, $0) })
   }
 }

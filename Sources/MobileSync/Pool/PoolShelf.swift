@@ -16,7 +16,7 @@ final class PoolShelf: Sendable {
   /// A record on its way to the shelf.
   struct Record {
     let key: RecordIDSet.Key
-    let stamp: Int64
+    let version: Int64
     /// The position in the page that is stored.
     let start: Int
     let count: Int
@@ -26,7 +26,7 @@ final class PoolShelf: Sendable {
   private struct Slot {
     /// The offset in the file, or the number of the user who claimed the record.
     var place: Int
-    var stamp: Int64
+    var version: Int64
     /// The length in bytes; -1 for a claim.
     var count: Int32
 
@@ -84,13 +84,13 @@ final class PoolShelf: Sendable {
           continue
         }
         if let slot = state.slots[key] {
-          let isFetched = slot.count < 0 || slot.stamp == entry.stamp
+          let isFetched = slot.count < 0 || slot.version == entry.stamp
           if isFetched { shares.others.append(entry) } else { shares.own.append(entry) }
           continue
         }
         shares.own.append(entry)
         if !isFull, state.slots.count < Self.mostRecords {
-          state.slots[key] = Slot(place: reader, stamp: entry.stamp, count: -1)
+          state.slots[key] = Slot(place: reader, version: entry.stamp, count: -1)
         }
       }
       return shares
@@ -103,13 +103,13 @@ final class PoolShelf: Sendable {
     state.withLock { state in
       for record in records {
         if let slot = state.slots[record.key] {
-          guard slot.isClaimed(by: reader) || slot.count >= 0 && slot.stamp < record.stamp
+          guard slot.isClaimed(by: reader) || slot.count >= 0 && slot.version < record.version
           else { continue }
         } else if state.slots.count >= Self.mostRecords {
           continue
         }
         state.slots[record.key] = Slot(
-          place: offset + record.start, stamp: record.stamp, count: Int32(record.count))
+          place: offset + record.start, version: record.version, count: Int32(record.count))
       }
     }
     wakeAll()
@@ -157,7 +157,7 @@ final class PoolShelf: Sendable {
     let slot = RecordIDSet.key(entry.id.utf8).flatMap { key in
       state.withLock { $0.isDissolved ? nil : $0.slots[key] }
     }
-    guard let slot, slot.count >= 0, slot.stamp == entry.stamp else { return false }
+    guard let slot, slot.count >= 0, slot.version == entry.stamp else { return false }
     let before = bytes.count
     if file.read(Int(slot.count), at: slot.place, into: &bytes) { return true }
     bytes.removeSubrange(before...)

@@ -29,11 +29,14 @@ final class PooledQueryPages: SyncDownPages {
     _ query: SyncQuery, _ session: Session, into destination: SyncDestination,
     _ context: SyncContext
   ) async throws(SyncError) -> PooledQueryPages? {
-    guard let pool = context.pool, pool.mode == .always,
-      let object = session.knownObject(query.objectName),
+    guard let pool = context.pool, pool.mode == .always, mayShare(query, session, pool) else {
+      return nil
+    }
+    guard let wanted = try await list(query, session, pool, context) else { return nil }
+    try? await session.learn([query.objectName])
+    guard let object = session.knownObject(query.objectName),
       case .shared(let name) = query.sharing(object)
     else { return nil }
-    let wanted = try await list(query, session, context)
     guard wanted.count <= context.settings.bulkAbove else { return nil }
     let stamped = name.lacksStamp ? query.selecting(ReadingClass.stamp) : query
     let records = PooledRecords(
@@ -46,14 +49,28 @@ final class PooledQueryPages: SyncDownPages {
     }
   }
 
-  /// The IDs that the query selects now, with the stamps of the records.
+  /// Whether the records are shared, as far as is known before the user's description of the object
+  /// arrives with the list.
+  private static func mayShare(
+    _ query: SyncQuery, _ session: Session, _ pool: RecordPool
+  ) -> Bool {
+    if let object = session.knownObject(query.objectName) {
+      if case .shared = query.sharing(object) { true } else { false }
+    } else {
+      pool.likelyShelf(
+        session, ReadingClass.Question(query.objectName, query.soql.readPaths, .query)) != nil
+    }
+  }
+
+  /// The IDs that the query selects now, with the versions of the records.
   private static func list(
-    _ query: SyncQuery, _ session: Session, _ context: SyncContext
-  ) async throws(SyncError) -> [BriefcaseListing.Entry] {
+    _ query: SyncQuery, _ session: Session, _ pool: RecordPool, _ context: SyncContext
+  ) async throws(SyncError) -> [BriefcaseListing.Entry]? {
     let dated = try query.dated(by: ReadingClass.stamp)
     guard
-      let found = try await SoqlIDs(session: session, query: dated, context: context).all()
-    else { return [] }
+      let found = try await SoqlIDs(session: session, query: dated, context: context)
+        .all(datedSince: pool.start)
+    else { return nil }
     let ids = found.ids.subtracting(RecordIDSet())
     let all = ids.slice(0, of: max(1, ids.count))
     if let name = context.rangesName(of: query) {
@@ -66,8 +83,11 @@ final class PooledQueryPages: SyncDownPages {
     }
     return all.map { id in
       var text = id
+      let stamp = text.withUTF8 { found.dates[UnsafeRawBufferPointer($0)] }
       return BriefcaseListing.Entry(
-        id: id, stamp: text.withUTF8 { found.dates[UnsafeRawBufferPointer($0)] } ?? -1)
+        id: id,
+        stamp: stamp.map { pool.version($0, .query) }
+          ?? (found.areAllDated ? RecordPool.unknown : RecordPool.unchanged))
     }
   }
 
@@ -86,14 +106,14 @@ final class PooledQueryPages: SyncDownPages {
           return SyncPage(parts: parts)
         }
         self.own = nil
-        try await records.endRound()
       }
-      if let part = try await records.nextOfOthers() {
+      switch try await records.next() {
+      case nil: return nil
+      case .fetch(let wanted): own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
+      case .use(let part):
         let page = SyncPage.Part(destination, bytes: part.bytes, container: .array)
         return SyncPage(parts: [page])
       }
-      guard let wanted = records.nextRound() else { return nil }
-      own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
     }
   }
 }

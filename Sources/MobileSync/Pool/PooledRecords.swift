@@ -5,10 +5,10 @@ import System
 /// The records of one user's listing, divided into those that the user fetches and those that other
 /// users fetch.
 ///
-/// 1. `nextRound` claims records; the caller fetches them, and passes each response to `take`.
-/// 2. `endRound` compares a sample with the records of other users.
-/// 3. `nextOfOthers` returns the records of other users. Those that did not arrive are fetched in
-///    another round.
+/// It goes in rounds, by `next`:
+/// 1. It claims records; the caller fetches them, and passes each response to `take`.
+/// 2. It compares a sample with the records of other users.
+/// 3. It returns the records of other users. Those that did not arrive are fetched in another round.
 final class PooledRecords {
   typealias Entry = BriefcaseListing.Entry
 
@@ -19,8 +19,20 @@ final class PooledRecords {
     let bytes: [UInt8]
   }
 
+  /// What the caller does next.
+  enum Step {
+    /// Fetch these records of each group, and pass the responses to `take`.
+    case fetch([[Entry]])
+    /// Use these records.
+    case use(Part)
+  }
+
   private let pool: RecordPool
-  private let shelves: [PoolShelf?]
+  private var shelves: [PoolShelf?]
+  /// Whether the stamp was added to the request of each group.
+  private let dropsStamp: [Bool]
+  /// The kind of request of each group; nil if its records are not shared.
+  private let requests: [ReadingClass.Request?]
   private let size: Int
   /// The user whose store gets the records.
   private let userID: String
@@ -30,11 +42,13 @@ final class PooledRecords {
   /// The records of the current round that are fetched, and those that other users fetch.
   private var own: [[Entry]] = []
   private var others: [[Entry]]
-  private var isFirstRound = true
+  private var isInRound = false
+  /// Whether a sample of each group was chosen, which is done once for each shelf.
+  private var isSampled: [Bool]
   /// The records to compare.
   private var sample: [[Entry]]
-  /// The user's own records of the sample, with their stamps.
-  private var sampled: [RecordIDSet.Key: (stamp: Int64, bytes: [UInt8])] = [:]
+  /// The user's own records of the sample, with their versions.
+  private var sampled: [RecordIDSet.Key: (version: Int64, bytes: [UInt8])] = [:]
   private var sampledKeys: Set<RecordIDSet.Key> = []
   /// The groups of which the user fetches all records.
   private var separate: Set<Int> = []
@@ -45,38 +59,63 @@ final class PooledRecords {
   ) {
     self.pool = pool
     self.shelves = shelves
+    dropsStamp = shelves.map { $0?.name.lacksStamp == true }
+    requests = shelves.map { $0?.name.request }
     self.size = max(1, size)
     self.userID = userID
     reader = pool.newReader()
     pending = wanted
     others = shelves.map { _ in [] }
     sample = shelves.map { _ in [] }
+    isSampled = shelves.map { _ in false }
   }
 
   deinit { release() }
 
+  /// The next step, after all responses to the last one; nil if all records have arrived.
+  func next() async throws(SyncError) -> Step? {
+    if isInRound { try await endRound() }
+    if let part = try await nextOfOthers() { return .use(part) }
+    guard let wanted = nextRound() else { return nil }
+    isInRound = true
+    return .fetch(wanted)
+  }
+
   /// The records of each group to fetch now; nil if all have arrived.
-  func nextRound() -> [[Entry]]? {
+  private func nextRound() -> [[Entry]]? {
     guard pending.contains(where: { !$0.isEmpty }) else { return nil }
     var own = pending
     for (group, shelf) in shelves.enumerated() {
       guard let shelf, !pending[group].isEmpty, !separate.contains(group) else { continue }
       let shares = shelf.claim(pending[group], by: reader)
       var (mine, theirs) = (shares.own, shares.others)
-      if isFirstRound, !theirs.isEmpty {
+      if !isSampled[group], !theirs.isEmpty {
         sample[group] = Array(theirs.shuffled().prefix(RecordPool.sampleSize))
         let picked = Set(sample[group].map(\.id))
         mine += sample[group]
         theirs.removeAll { picked.contains($0.id) }
         sampledKeys.formUnion(picked.compactMap { RecordIDSet.key($0.utf8) })
       }
+      isSampled[group] = true
       own[group] = mine
       others[group] = theirs
     }
-    isFirstRound = false
     self.own = own
     pending = shelves.map { _ in [] }
     return own
+  }
+
+  /// Replaces shelves that turned out not to be those of the user; nothing was taken from them.
+  ///
+  /// A group that was not shared before remains so, because its request has no stamp.
+  func replace(_ found: [PoolShelf?]) {
+    for (group, shelf) in found.enumerated() {
+      guard let likely = shelves[group], likely !== shelf else { continue }
+      likely.release(own[group], by: reader)
+      shelves[group] = shelf
+      pending[group] += others[group]
+      (others[group], sample[group], isSampled[group]) = ([], [], false)
+    }
   }
 
   /// Takes a response to the user's own request, and returns its records as an array, without the
@@ -84,8 +123,8 @@ final class PooledRecords {
   func take(
     _ page: [UInt8], of group: Int, in container: RecordScanner.Container
   ) throws(SyncError) -> [UInt8] {
-    guard let shelf = shelves[group] else { return page }
-    let dropsStamp = shelf.name.lacksStamp
+    let dropsStamp = dropsStamp[group]
+    guard let request = requests[group] else { return page }
     var bytes = [UInt8(ascii: "[")]
     bytes.reserveCapacity(page.count)
     var records: [PoolShelf.Record] = []
@@ -109,9 +148,11 @@ final class PooledRecords {
             let stamp = Dates.milliseconds(
               iso8601: UnsafeRawBufferPointer(rebasing: raw[fields[1].range]))
           else { return }
+          let version = pool.version(stamp, request)
           records.append(
-            PoolShelf.Record(key: key, stamp: stamp, start: start, count: bytes.count - start))
-          if sampledKeys.contains(key) { sampled[key] = (stamp, Array(bytes[start...])) }
+            PoolShelf.Record(
+              key: key, version: version, start: start, count: bytes.count - start))
+          if sampledKeys.contains(key) { sampled[key] = (version, Array(bytes[start...])) }
         }
       }
       for _ in 0..<found.nulls {
@@ -120,13 +161,14 @@ final class PooledRecords {
       }
     }
     bytes.append(UInt8(ascii: "]"))
-    shelf.put(records, of: bytes, by: reader)
+    shelves[group]?.put(records, of: bytes, by: reader)
     pool.note(fetched: count, used: count)
     return bytes
   }
 
   /// Ends a round after the last response, and compares the sample.
-  func endRound() async throws(SyncError) {
+  private func endRound() async throws(SyncError) {
+    isInRound = false
     release()
     for (group, entries) in sample.enumerated() where !entries.isEmpty {
       guard let shelf = shelves[group] else { continue }
@@ -139,12 +181,13 @@ final class PooledRecords {
       }
       sample[group] = []
     }
+    await pool.settled()
     sampled = [:]
     sampledKeys = []
   }
 
   /// The next records of other users; nil if those that remain must be fetched in another round.
-  func nextOfOthers() async throws(SyncError) -> Part? {
+  private func nextOfOthers() async throws(SyncError) -> Part? {
     for (group, shelf) in shelves.enumerated() {
       while let shelf, !others[group].isEmpty {
         let slice = Array(others[group].prefix(size))
@@ -192,7 +235,7 @@ final class PooledRecords {
       return true
     }
     guard let own = sampled[key] else { return false }
-    guard own.stamp == entry.stamp, own.bytes != stored,
+    guard own.version == entry.stamp, own.bytes != stored,
       let field = Self.difference(own.bytes, stored, in: shelf.name.fields)
     else { return true }
     pool.dissolve(shelf, field)

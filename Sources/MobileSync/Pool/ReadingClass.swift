@@ -6,6 +6,18 @@ package struct ReadingClass: Sendable, Hashable {
   /// The kind of request; the org orders the members of a record differently for each.
   package enum Request: Sendable, Hashable { case retrieve, query }
 
+  /// What users ask, whatever they may read.
+  struct Question: Sendable, Hashable {
+    /// The object, in lower case.
+    let object: String
+    let fields: [String]
+    let request: Request
+
+    init(_ object: String, _ fields: [String], _ request: Request) {
+      (self.object, self.fields, self.request) = (object.lowercased(), fields, request)
+    }
+  }
+
   /// The field by whose value two states of a record are distinguished.
   static let stamp = "SystemModstamp"
 
@@ -17,6 +29,8 @@ package struct ReadingClass: Sendable, Hashable {
   /// What the user's description of the object says about the fields and about the fields that
   /// their formulas read, in order.
   let meaning: [String]
+
+  var question: Question { Question(object, fields, request) }
 
   /// Whether the stamp must be requested in addition to the fields.
   var lacksStamp: Bool { !fields.contains { $0.lowercased() == Self.stamp.lowercased() } }

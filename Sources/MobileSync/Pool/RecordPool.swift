@@ -40,18 +40,36 @@ package final class RecordPool: Sendable {
 
   private struct State {
     var shelves: [ReadingClass: PoolShelf] = [:]
+    /// The shelf that a user got last, by the questions that users of its class ask.
+    var latest: [ReadingClass.Question: PoolShelf] = [:]
     var readers = 0
     var counts = Counts()
     var unlike: [Unlike] = []
+    /// The number of dissolved classes that were noted.
+    var noted = 0
+    var waiting: [CheckedContinuation<Bool, Never>] = []
   }
 
   package let mode: Mode
+  /// The org's time, in milliseconds: what it lists as unchanged since then was the same in every
+  /// response to this run.
+  let start: Int64
+  /// Whether a user who dissolves a class waits until `noted` is called, so that an interrupted run
+  /// leaves a note of the others.
+  private let isWatched: Bool
   private let file: PoolFile
   private let state = Locked(State())
 
   /// Creates an empty pool with a nameless file in a directory.
-  package init(_ mode: Mode, in directory: String) throws(SystemError) {
+  ///
+  /// `start` is the org's time when the run started, less the time that a change may be committed
+  /// late.
+  package init(
+    _ mode: Mode, in directory: String, start: Int64, isWatched: Bool = false
+  ) throws(SystemError) {
     self.mode = mode
+    self.start = start / 1000 * 1000
+    self.isWatched = isWatched
     file = try PoolFile(in: directory)
   }
 
@@ -73,12 +91,25 @@ package final class RecordPool: Sendable {
   /// The shelf of a class.
   func shelf(_ name: ReadingClass) -> PoolShelf {
     state.withLock { state in
-      if let known = state.shelves[name] { return known }
-      let shelf = PoolShelf(name, file)
+      let shelf = state.shelves[name] ?? PoolShelf(name, file)
       state.shelves[name] = shelf
+      state.latest[name.question] = shelf
       return shelf
     }
   }
+
+  /// The shelf that a user will probably get, whose description of the object is expected with the
+  /// first records; nil if nothing is known.
+  ///
+  /// The user gets nothing from it before the description confirms it.
+  func likelyShelf(_ session: Session, _ question: ReadingClass.Question) -> PoolShelf? {
+    guard session.expectsDescriptions, !session.knows(question.object) else { return nil }
+    return state.withLock { $0.latest[question] }
+  }
+
+  /// Whether an earlier user of the run got a shelf, so that the next ones need not wait for their
+  /// descriptions.
+  package var hasShelves: Bool { state.withLock { !$0.shelves.isEmpty } }
 
   /// The shelf for records that a user requests by ID; nil if they are not shared.
   func shelf(_ session: Session, _ sobject: String, fields: [String]) -> PoolShelf? {
@@ -87,6 +118,18 @@ package final class RecordPool: Sendable {
       case .shared(let name) = Shareability.of(object, fields: fields)
     else { return nil }
     return shelf(name)
+  }
+
+  /// The version of a record that did not change since the start.
+  static let unchanged: Int64 = -1
+  /// The version of a record whose stamp is not known, which equals none.
+  static let unknown: Int64 = -2
+
+  /// The version of a record with a stamp, by which its states are distinguished.
+  ///
+  /// The lists of queries have the stamps of recent changes only.
+  func version(_ stamp: Int64, _ request: ReadingClass.Request) -> Int64 {
+    request == .query && stamp < start ? Self.unchanged : stamp
   }
 
   /// A number for a new reader.
@@ -108,5 +151,51 @@ package final class RecordPool: Sendable {
   func dissolve(_ shelf: PoolShelf, _ field: String) {
     guard shelf.dissolve() else { return }
     state.withLock { $0.unlike.append(Unlike(object: shelf.name.object, field: field)) }
+    wakeAll()
+  }
+
+  // MARK: notes of dissolved classes
+
+  /// Waits until a class was dissolved; returns false if the task was cancelled before.
+  package func dissolution() async -> Bool {
+    await wait(while: { $0.unlike.count == $0.noted })
+    return !Task.isCancelled
+  }
+
+  /// Lets the users continue who dissolved the first `count` classes.
+  package func noted(_ count: Int) {
+    state.withLock { $0.noted = max($0.noted, count) }
+    wakeAll()
+  }
+
+  /// Waits until the dissolved classes are noted; returns early if the task is cancelled.
+  func settled() async {
+    if isWatched { await wait(while: { $0.unlike.count > $0.noted }) }
+  }
+
+  private func wait(while mustWait: @Sendable @escaping (State) -> Bool) async {
+    await withTaskCancellationHandler {
+      var isWaiting = true
+      while isWaiting {
+        isWaiting = await withCheckedContinuation { continuation in
+          let waits = state.withLock { state in
+            let waits = !Task.isCancelled && mustWait(state)
+            if waits { state.waiting.append(continuation) }
+            return waits
+          }
+          if !waits { continuation.resume(returning: false) }
+        }
+      }
+    } onCancel: {
+      wakeAll()
+    }
+  }
+
+  private func wakeAll() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: true) }
   }
 }

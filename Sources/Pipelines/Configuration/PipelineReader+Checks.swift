@@ -151,7 +151,7 @@ extension PipelineReader {
       reader.report(
         settings["returnOpenEdits"] ?? settings,
         "edits are redelivered by the flags of their rows, so \"detectEdits\" cannot be "
-          + "\"diff\"",
+          + "\"compare\"",
         "write \"returnOpenEdits\": false, or \"detectEdits\": \"flags\"")
     }
     guard pipeline.reconcile.mode != .mergeFields else { return }

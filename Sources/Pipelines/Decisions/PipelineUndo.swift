@@ -43,12 +43,13 @@ package struct PipelineUndo: Sendable {
     defer { ledger.close() }
     guard let run = try ledger.run(id: name) else { throw unknown(name) }
     if run.ended == nil { throw notOver(name) }
-    let written = try ledger.editsWritten(by: name)
-    if written.isEmpty, try ledger.hasUndone(run: name) { throw ofUndo(name) }
+    let sent = try ledger.sentEdits(by: name)
+    let written = sent.written
+    if written.isEmpty, sent.hasUndone { throw ofUndo(name) }
     var refused: [DecisionRefusal] = []
     var plan = Plan(run: name, edits: [], undone: [], refused: [], digest: "")
     var lines = ""
-    let chosen = named.isEmpty ? written + (try ledger.editsUnderWay(of: name)) : named
+    let chosen = named.isEmpty ? written + sent.underWay : named
     for edit in Set(chosen).sorted() {
       if let words = try refusal(edit, of: name, isWritten: written.contains(edit), ledger) {
         refused.append(DecisionRefusal(edit, words))
@@ -96,8 +97,8 @@ package struct PipelineUndo: Sendable {
     guard let found = try ledger.decidable(edit) else {
       return DecisionRefusal.unknown(edit).reason
     }
-    if try ledger.isToBeUndone(edit) { return nil }
-    if try ledger.isPruned(edit) {
+    if found.subject.isToBeUndone { return nil }
+    if found.isPruned {
       return
         "the values that it replaced are pruned (keep.runsDays), so it cannot be undone"
     }

@@ -125,9 +125,9 @@ package struct PipelineReturns: Sendable {
     return try returns.map { one in
       guard let known = try one.sha256.flatMap(ledger.returnStory(sha256:)) else { return one }
       var one = one
-      (one.owner, one.of, one.edits) = (
-        known.owner, "generation \(known.generation), \(known.platform)", known.edits
-      )
+      one.owner = known.username ?? known.snapshotID
+      one.of = "generation \(known.generation), \(known.platform)"
+      one.edits = try ledger.verdicts(of: known)
       return one
     }
   }

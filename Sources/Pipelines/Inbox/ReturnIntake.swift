@@ -39,25 +39,36 @@ struct ReturnIntake: Sendable {
     var result: Result<ReadReturn, any Error>
   }
 
-  /// A copied candidate, already read unless its content seems to be known.
+  /// A copied candidate or a return that was taken before, already read unless its content seems to
+  /// be known.
   struct Prepared: Sendable {
-    var copying: Result<Inbox.Copying, any Error>
-    var reading: Reading?
     /// The work directory of its validation.
     var work: String
+    /// The path of the return when it was read; empty if there is none.
+    var path = ""
+    var reading: Reading?
+    /// The copy of a candidate; nil for a return that was taken before.
+    var copying: Result<Inbox.Copying, any Error>?
+
+    /// Removes the work directory.
+    ///
+    /// If that fails, the next run removes it.
+    func removeWork() { try? Files.remove(work) }
   }
 
-  /// Returns a new work directory for validating a return.
+  /// A return with a new work directory.
   ///
-  /// If the run is interrupted, the next one removes it.
-  func workDirectory() -> String { DurableFile.temporaryName(for: data.returns + "/proof") }
+  /// If the run is interrupted, the next one removes the directory.
+  private func unread(_ path: String = "") -> Prepared {
+    Prepared(work: DurableFile.temporaryName(for: data.returns + "/proof"), path: path)
+  }
 
   // MARK: concurrent work
 
   /// Copies a candidate, and reads the copy while it is being written to disk.
   func prepare(_ candidate: Inbox.Candidate, at milliseconds: Int64, turn: Int) -> Prepared {
     rooms.lending { room in
-      var prepared = Prepared(copying: .success(.gone), work: workDirectory())
+      var prepared = unread()
       prepared.copying = Result {
         try Task.checkCancellation()
         if candidate.refusal == nil, candidate.kind == .store,
@@ -70,6 +81,7 @@ struct ReturnIntake: Sendable {
         let copying = try inbox.copy(
           candidate, now: milliseconds, order: arrivals, turn: turn, keeping: room)
         guard case .copied(let copied) = copying else { return copying }
+        prepared.path = copied.taken.path
         do {
           // If the ledger does not know it after all, it is read when it is taken.
           if !inbox.mayBeDuplicate(copied.taken.sha256) {
@@ -86,15 +98,17 @@ struct ReturnIntake: Sendable {
     }
   }
 
+  /// Reads a return that was taken before, unless the ledger knows it.
+  func prepare(_ taken: TakenReturn, isKnown: Bool) -> Prepared {
+    var prepared = unread(taken.path)
+    if !isKnown { prepared.reading = read(taken, in: prepared.work) }
+    return prepared
+  }
+
   /// Whether the failure may be caused by concurrent work that uses up memory, disk space or
   /// descriptors.
   static func isInTrouble(_ prepared: Prepared) -> Bool {
-    trouble(prepared.copying) || isInTrouble(prepared.reading)
-  }
-
-  /// Whether the reading of a return that was taken before failed for such a reason.
-  static func isInTrouble(_ reading: Reading?) -> Bool {
-    reading.map { trouble($0.result) } ?? false
+    prepared.copying.map(trouble) == true || prepared.reading.map { trouble($0.result) } == true
   }
 
   private static func trouble<Success>(_ result: Result<Success, any Error>) -> Bool {
@@ -102,11 +116,9 @@ struct ReturnIntake: Sendable {
   }
 
   /// Removes a prepared candidate that is not taken.
-  ///
-  /// If that fails, the next run removes it.
   func drop(_ prepared: Prepared) {
-    if case .success(.copied(let copied)) = prepared.copying { inbox.drop(copied) }
-    try? Files.remove(prepared.work)
+    if case .success(.copied(let copied))? = prepared.copying { inbox.drop(copied) }
+    prepared.removeWork()
   }
 
   /// Validates a taken return and reads its edits.

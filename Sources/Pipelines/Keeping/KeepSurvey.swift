@@ -132,7 +132,7 @@ struct KeepSurvey {
   ) throws -> [KeepFacts.Returned] {
     let open = Dictionary(grouping: places, by: \.sha256)
     return try Self.names(in: data.done).compactMap { sha256 in
-      let arrived = try ledger.arrival(ofReturn: sha256)
+      let arrived = try ledger.returnStory(sha256: sha256)?.arrived
       if let arrived, arrived > time { return nil }
       let directory = data.done + "/" + sha256
       return KeepFacts.Returned(
@@ -147,7 +147,7 @@ struct KeepSurvey {
       KeepFacts.Quarantined(
         sha256: item.sha256, name: item.detail["name"]?.string ?? item.sha256,
         bytes: DiskUse.bytes(of: data.quarantine + "/" + item.sha256),
-        ingested: try ledger.arrival(ofReturn: item.sha256))
+        ingested: try ledger.returnStory(sha256: item.sha256)?.arrived)
     }
   }
 

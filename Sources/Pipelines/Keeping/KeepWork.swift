@@ -48,9 +48,9 @@ package struct KeepWork {
     for one in facts.snapshots.first(where: { $0.id == SnapshotID.global })?.generations ?? [] {
       plan.globals[one.number] = one.goodUntil
     }
-    let past = KeepRule.past(now, keep)
-    plan.values = KeepRule.values(of: try ledger.settledEdits(before: past), facts, keep)
-    plan.runs = try ledger.summarizedRuns(before: past)
+    let prunable = try ledger.prunable(before: KeepRule.past(now, keep))
+    plan.values = KeepRule.values(of: prunable.edits, facts, keep)
+    plan.runs = prunable.runs
     return plan
   }
 
@@ -63,8 +63,7 @@ package struct KeepWork {
     if plan.going.contains(where: { $0.kind == .generation }) { try index.write() }
     for item in plan.going where item.kind == .generation { try remove(item, by: plan) }
     try sweepReasons()
-    try ledger.prune(edits: plan.values)
-    try ledger.prune(runs: plan.runs)
+    try ledger.prune(edits: plan.values, runs: plan.runs)
     return plan
   }
 

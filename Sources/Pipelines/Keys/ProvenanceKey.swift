@@ -63,7 +63,7 @@ struct ProvenanceKey {
   /// Whether a ledger signs with the key in the data directory.
   static func isNoted(by ledger: LedgerDatabase?, in data: DataDirectory) throws -> Bool {
     let (root, number) = try read(data)
-    return try ledger?.stampKeyDigest == digest(root, number)
+    return try ledger?.noted(.stampKey) == digest(root, number)
   }
 
   /// Returns the key of a ledger by its number, with the epoch that its stamps name.
@@ -78,7 +78,7 @@ struct ProvenanceKey {
   /// Creates the key if nothing was issued yet. Throws if devices hold bundles whose key is gone,
   /// because with a new key all of their returns would count as forged.
   static func take(_ state: LedgerDatabase, _ data: DataDirectory) throws -> ProvenanceKey {
-    let noted = try state.stampKeyDigest
+    let noted = try state.noted(.stampKey)
     guard Files.exists(data.stampKey) else {
       if try hasIssued(state, data) { throw missing(data) }
       return try make(state, data)
@@ -90,7 +90,7 @@ struct ProvenanceKey {
     if noted != digest {
       // The run was interrupted between ledger and file, or the file is another pipeline's.
       if try hasIssued(state, data) { throw foreign(data) }
-      try state.noteStampKey(digest: digest)
+      try state.store(digest, as: .stampKey)
     }
     return ProvenanceKey(root, ledger: ledger)
   }
@@ -99,7 +99,7 @@ struct ProvenanceKey {
     let root = RandomBytes.make(32)
     // Write the ledger first: a ledger without a key that finds one assumes that it replaces a lost
     // ledger.
-    try state.noteStampKey(digest: digest(root, 1))
+    try state.store(digest(root, 1), as: .stampKey)
     try write(root, ledger: 1, data)
     return ProvenanceKey(root, ledger: 1)
   }
@@ -108,7 +108,7 @@ struct ProvenanceKey {
     _ root: [UInt8], ledger: Int, _ state: LedgerDatabase, _ data: DataDirectory
   ) throws -> ProvenanceKey {
     try write(root, ledger: ledger, data)
-    try state.noteStampKey(digest: digest(root, ledger))
+    try state.store(digest(root, ledger), as: .stampKey)
     return ProvenanceKey(root, ledger: ledger)
   }
 

@@ -52,7 +52,7 @@ package enum LedgerCheck {
   /// A run that sent edits has left a report, even if nothing was published since, and a run that
   /// ingested returns has moved them to `done`.
   static func checkLedger(_ state: LedgerDatabase?, _ data: DataDirectory) throws {
-    if let time = try state?.backupTime {
+    if let time = try state?.noted(.backup) {
       throw PipelineError(
         .configuration, "ledger.backup",
         "the ledger was restored from a backup: edits of devices could be sent twice",
@@ -137,7 +137,7 @@ package enum LedgerCheck {
   ) throws {
     let path = path(of: pipeline)
     guard let known = try otherFile(than: pipeline, state) else {
-      return try state.notePipelineFile(path)
+      return try state.store(path, as: .pipelineFile)
     }
     throw PipelineError(
       .configuration, "pipeline.twice",
@@ -156,7 +156,7 @@ package enum LedgerCheck {
   /// exists and has the same name.
   static func otherFile(than pipeline: Pipeline, _ state: LedgerDatabase) throws -> String? {
     let path = path(of: pipeline)
-    guard let known = try state.pipelineFile, known != path, isAnother(known, path),
+    guard let known = try state.noted(.pipelineFile), known != path, isAnother(known, path),
       bears(name: pipeline.name, known)
     else { return nil }
     return known
@@ -183,9 +183,9 @@ package enum LedgerCheck {
     for name in (try? Files.list(root)) ?? [] where name != pipeline.name {
       let other = DataDirectory(root: root, name: name)
       guard Files.exists(other.state),
-        (try? LedgerDatabase.pipelineFile(ofLedger: other.state)) == path
+        let owner = try? LedgerDatabase.owner(ofLedger: other.state), owner.file == path
       else { continue }
-      let former = (try? LedgerDatabase.pipelineName(ofLedger: other.state)) ?? name
+      let former = owner.pipeline ?? name
       if former != pipeline.name { throw renamed(pipeline, from: former, other, root: root) }
       if !isRestoring { throw putAside(pipeline, data, other, root: root) }
     }

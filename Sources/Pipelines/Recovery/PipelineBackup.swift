@@ -135,7 +135,7 @@ package struct PipelineBackup {
     try LedgerCheck.checkLedger(ledger, data)
     try ledger.copy(to: copy)
     let copied = try LedgerDatabase(path: copy)
-    try copied.noteBackup(time: now)
+    try copied.store(now, as: .backup)
     copied.close()
     return try ledger.runs(limit: 1).first?.id ?? ""
   }

@@ -143,7 +143,7 @@ package struct PipelineRecovery {
     } catch  where error.isDamage {
       return .damaged
     }
-    if try ledger.backupTime != nil { return .backup }
+    if try ledger.noted(.backup) != nil { return .backup }
     do {
       try LedgerCheck.checkLedger(ledger, data)
     } catch let error as PipelineError where error.code == LedgerCheck.behindCode {

@@ -203,7 +203,7 @@ package struct PipelineRun {
       if isPinned || !options.isDryRun {
         try ledger.pinOrganization(id: session.identity.organizationID)
       }
-      if !options.isDryRun { try ledger.noteInstance(session.instanceURL) }
+      if !options.isDryRun { try ledger.store(session.instanceURL, as: .instance) }
       if let pinned = pipeline.org.id, pinned != session.identity.organizationID {
         throw LedgerError.foreignOrganization(
           pinned: pinned, found: session.identity.organizationID)
@@ -212,12 +212,11 @@ package struct PipelineRun {
     }
     let stages = Set(options.stages.map(\.rawValue))
     let clock = try RunClock(ledger).time(at: now)
-    let open = try ledger.openRun(now: needsOrg ? clock : nil)
+    let open = try ledger.openRun(now: needsOrg ? clock : nil, adding: stages)
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
-      let row = try ledger.widen(open, by: stages)
-      let arrivals = try RunClock(ledger).arrivals(of: row, at: now, data)
-      return (row, RunTimes(org: now, arrivals: arrivals), true)
+      let arrivals = try RunClock(ledger).arrivals(of: open, at: now, data)
+      return (open, RunTimes(org: now, arrivals: arrivals), true)
     }
     let row = try ledger.beginRun(
       pipeline: pipeline.name, now: clock, configHash: pipeline.configHash(),

@@ -1,5 +1,6 @@
 import Ledger
 import Salesforce
+import System
 
 /// The options of one execution of a pipeline.
 package struct RunOptions: Sendable {

@@ -231,7 +231,7 @@ package struct CarriedEdits {
   private func edited(_ edit: OpenEdit, _ element: JSONObject) throws -> [String] {
     if edit.recordID == nil { return element.names.filter { !LocalFields.isOwn($0) }.sorted() }
     if edit.operation == .delete { return [] }
-    let comparison = try state.editedFields(of: edit, rules)
+    let comparison = try state.history(of: .init(edit)).editedFields(of: edit, rules)
     var names = Set((comparison.edited + comparison.outside).map(\.name))
     // It is unknown which of the other fields the user edited, so the device keeps those that it
     // was not issued. For a record that it created, these are the fields that are never sent.

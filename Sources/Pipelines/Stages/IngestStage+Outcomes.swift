@@ -35,9 +35,8 @@ extension IngestStage {
         try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
       }
       if isOwn != true { try run.note(.returnKnown, outcome.path, ["name": .string(name)]) }
-      report(
-        .returnKnown(
-          name: name, username: try outcome.sha256.flatMap(run.ledger.username(ofReturn:))))
+      let story = try outcome.sha256.flatMap(run.ledger.returnStory(sha256:))
+      report(.returnKnown(name: name, username: story?.username))
     case .quarantined(let taken, let refusal):
       run.summary.returns.quarantined += 1
       try RunReport(run: run).noteQuarantined(taken)

@@ -102,16 +102,14 @@ struct IngestStage {
     try await OrderedWork.perform(
       unfinished, atOnce: atOnce, name: "ingest",
       isAlone: { ReturnIntake.isLarge($0.path, $0.kind) },
-      failedBesideOthers: { ReturnIntake.isInTrouble($0.reading) }
+      failedBesideOthers: ReturnIntake.isInTrouble
     ) { _, taken in
-      var proof = ReturnProof(intake: intake, work: intake.workDirectory(), path: taken.path)
-      if !known.contains(taken.sha256) { proof.reading = intake.read(taken, in: proof.work) }
-      return proof
-    } take: { taken, proof in
-      defer { proof.remove() }
-      try settle(taken, inbox, proof)
+      intake.prepare(taken, isKnown: known.contains(taken.sha256))
+    } take: { taken, prepared in
+      defer { prepared.removeWork() }
+      try settle(taken, prepared, intake)
     } drop: {
-      $0.remove()
+      intake.drop($0)
     }
   }
 
@@ -140,21 +138,19 @@ struct IngestStage {
   ) throws {
     let (name, inbox) = (candidate.name, intake.inbox)
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
-    var proof = ReturnProof(intake: intake, work: prepared.work, reading: prepared.reading)
-    defer { proof.remove() }
+    defer { prepared.removeWork() }
     let taking = try alone(name, places: []) { () -> Inbox.Taking in
-      switch try prepared.copying.get() {
-      case .copied(let copied):
-        proof.path = copied.taken.path
+      switch try prepared.copying?.get() {
+      case .copied(let copied)?:
         return try inbox.take(
           copied, keepsOriginal: !isInInbox || isDryRun, isKnown: run.ledger.isKnown(sha256:))
-      case .gone: return .gone
-      case .left(let refusal): return .left(refusal)
+      case .gone?, nil: return .gone
+      case .left(let refusal)?: return .left(refusal)
       }
     }
     switch taking {
     case .success(.taken(let taken)):
-      try settle(taken, inbox, proof)
+      try settle(taken, prepared, intake)
       if isDryRun { try Files.remove(taken.directory) }
     case .success(.duplicate(let sha256)):
       try tell(
@@ -166,10 +162,13 @@ struct IngestStage {
   }
 
   /// Records the edits of a taken return, or quarantines it.
-  private func settle(_ taken: TakenReturn, _ inbox: Inbox, _ proof: ReturnProof) throws {
+  private func settle(
+    _ taken: TakenReturn, _ prepared: ReturnIntake.Prepared, _ intake: ReturnIntake
+  ) throws {
+    let inbox = intake.inbox
     if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
-    let ingested = try alone(taken.name, places: places(of: taken, proof)) {
-      let reading = proof.reading ?? proof.intake.read(taken, in: proof.work)
+    let ingested = try alone(taken.name, places: places(of: taken, prepared)) {
+      let reading = prepared.reading ?? intake.read(taken, in: prepared.work)
       for warning in reading.warnings { run.warn(warning) }
       let read = try reading.result.get()
       try LedgerCheck.checkIssued(
@@ -232,13 +231,13 @@ struct IngestStage {
   /// Returns the paths of ours that an error may contain, with the names that operators know,
   /// longest first.
   private func places(
-    of taken: TakenReturn, _ proof: ReturnProof
+    of taken: TakenReturn, _ prepared: ReturnIntake.Prepared
   ) -> [(path: String, name: String)] {
     let stores = run.pipeline.stores.indices.map {
-      (path: "\(proof.work)/\($0).db", name: taken.name)
+      (path: "\(prepared.work)/\($0).db", name: taken.name)
     }
     return stores
-      + [proof.work, proof.path, taken.path].filter { !$0.isEmpty }.map { ($0, taken.name) }
+      + [prepared.work, prepared.path, taken.path].filter { !$0.isEmpty }.map { ($0, taken.name) }
   }
 
   /// Writes the edits of a return to the ledger.
@@ -309,25 +308,4 @@ struct IngestStage {
           + "users/, or global; and the number of a generation that was issued to it")
     }
   }
-}
-
-/// The progress of a return's validation, and its work directory.
-private struct ReturnProof: Sendable {
-  let intake: ReturnIntake
-  let work: String
-  /// The path of the return when it was read.
-  var path = ""
-  /// The result; nil before the return was read.
-  var reading: ReturnIntake.Reading?
-
-  init(
-    intake: ReturnIntake, work: String, path: String = "", reading: ReturnIntake.Reading? = nil
-  ) {
-    (self.intake, self.work, self.path, self.reading) = (intake, work, path, reading)
-  }
-
-  /// Removes the work directory.
-  ///
-  /// If that fails, the next run removes it.
-  func remove() { try? Files.remove(work) }
 }

@@ -24,7 +24,7 @@ struct PackStage {
       try Task.checkCancellation()
       if try isWithoutStores(record) { continue }
       // The generation has records that its user may read differently.
-      if try run.ledger.snapshotsFromScratch.contains(id) { continue }
+      if try run.ledger.noted(.fromScratch)?.contains(id) == true { continue }
       guard isWhole(record, with: global) else {
         run.warn(
           "\(username): the newest generation lacks a store that was added to the pipeline; "
@@ -128,7 +128,7 @@ struct PackStage {
     let sealing = try SealingKeys(run: run).sealing()
     let announced = sealing?.announcing(manifest) ?? manifest
     // The records are as old as the generation's last prime; a newer date would hide that.
-    let primed = try run.ledger.primedAt(snapshotID: record.snapshot) ?? record.created
+    let primed = try run.ledger.noted(.primed(record.snapshot)) ?? record.created
     if !existing.isEmpty, let global, primed < global.created { return nil }
     if let newest = existing.last, run.pipeline.pack.when == .changed,
       newest.ending == run.pipeline.pack.format.rawValue

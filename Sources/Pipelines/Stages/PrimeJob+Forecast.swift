@@ -8,7 +8,7 @@ extension PrimeJob {
   func counts(with access: OrgAccess) async throws -> [String: Int] {
     let session = try await session(access)
     let fields = try await OpenFields.digest(stores, as: session)
-    let previous = try usable(directory.generations().last ?? 0, session, fields)
+    let previous = try newestRecord().flatMap { try usable($0, session, fields) }
     let variables = variables(session)
     var queries: [(key: String, text: String)] = []
     for store in stores {

@@ -40,7 +40,7 @@ struct PrimeJob: Sendable {
   let edited: [String: Set<String>]
   /// The generation that was last compared with the org, and when, by the org's clock; nil if not
   /// recorded.
-  let lastRead: (generation: Int, time: Int64)?
+  let lastRead: GenerationRead?
   /// The largest share of a soup that may be deleted, if it differs from the pipeline's for this
   /// run.
   let maxDeletes: Percentage?
@@ -80,13 +80,30 @@ struct PrimeJob: Sendable {
   func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
     try await withTaskExecutorPreference(thread) {
       let session = try await askingAhead(session(access))
-      let lacking = try await lacking(session)
-      let missing = (lacking ?? []).filter { $0.isFatal && !$0.isOfSyncUp }
-      guard missing.isEmpty else { throw PipelineError(lacking: missing) }
-      var output = try await prime(as: session, on: thread)
-      output.lacking = lacking
-      return output
+      // Descriptions that arrive with the first records are judged before anything is published.
+      let isLate = session.expectsDescriptions
+      var lacking = isLate ? nil : try await judged(session)
+      do {
+        var output = try await prime(as: session, on: thread) {
+          if isLate { lacking = try await judged(session) }
+        }
+        output.lacking = lacking
+        return output
+      } catch {
+        // What the user lacks says more than the error that it caused.
+        if isLate { _ = try await judged(session) }
+        throw error
+      }
     }
+  }
+
+  /// Returns the unmet needs of the user, nil if they are not checked here; throws if a fetch depends
+  /// on one.
+  private func judged(_ session: Session) async throws -> [Preflight.Fault]? {
+    let lacking = try await lacking(session)
+    let missing = (lacking ?? []).filter { $0.isFatal && !$0.isOfSyncUp }
+    guard missing.isEmpty else { throw PipelineError(lacking: missing) }
+    return lacking
   }
 
   /// The preflight, if it is still to be asked about the user; nil if the session serves several
@@ -97,13 +114,18 @@ struct PrimeJob: Sendable {
 
   /// Returns the session with the answers to what the syncs and the preflight request first, asked
   /// in as few calls as possible.
+  ///
+  /// If the user's class is probably known, the descriptions come with the first records.
   private func askingAhead(_ session: Session) async throws -> Session {
-    let newest = try directory.generations().last ?? 0
-    guard newest > 0,
-      let previous = try usable(
-        newest, session, directory.record(of: newest).notes["fields"]?.string)
-    else { return session }
-    let input = input(previous, number: newest + 1, "", session)
+    guard let newest = try newestRecord(),
+      let previous = try usable(newest, session, newest.notes["fields"]?.string)
+    else {
+      if pool?.hasShelves == true {
+        session.expectDescriptions(of: ownPreflight?.objects(as: .user) ?? [])
+      }
+      return session
+    }
+    let input = input(previous, number: newest.generation + 1, "", session)
     // The sync whose query cannot be read is reported later.
     return await session.asking(
       (try? input.queriesAhead()) ?? [], describing: ownPreflight?.objects(as: .user) ?? [],
@@ -140,21 +162,26 @@ struct PrimeJob: Sendable {
     return session
   }
 
-  private func prime(as session: Session, on thread: StoreThread) async throws -> Output {
+  /// Primes the snapshot; `check` is called before anything is published.
+  private func prime(
+    as session: Session, on thread: StoreThread, _ check: () async throws -> Void
+  ) async throws -> Output {
     try directory.removeTemporaries()
-    let newest = try directory.generations().last ?? 0
+    let record = try newestRecord()
+    let newest = record?.generation ?? 0
     let fields = try await OpenFields.digest(stores, as: session)
-    let previous = try usable(newest, session, fields)
+    let previous = try record.flatMap { try usable($0, session, fields) }
     let temporary = data.snapshot(user.id) + "/" + DurableFile.temporaryPrefix + run
     let number = max(newest + 1, numberFloor)
     var input = input(previous, number: number, temporary, session)
     input.knownStamps = try knownStamps(previous)
-    input.isRenewed = try newest > 0 && !isUpToDate(directory.record(of: newest))
+    input.isRenewed = record.map { !isUpToDate($0) } ?? false
     let outcome: PrimeOutcome
     do {
       outcome = try await SnapshotPrime.run(input, session: session, thread: thread) {
         if let event = translate($0) { report(event) }
       }
+      try await check()
       if let held = try held(outcome, newest, previous, input.ghosts) {
         try Files.remove(temporary)
         return held
@@ -227,17 +254,21 @@ struct PrimeJob: Sendable {
 
   // MARK: input
 
+  /// Returns the newest generation; nil if there is none.
+  func newestRecord() throws -> GenerationRecord? {
+    try directory.generations().last.map { try directory.record(of: $0) }
+  }
+
   /// Returns the newest generation, if the next one can be built from it.
   ///
   /// It cannot if its stores are gone because it came from a backup, if it was read as another user
   /// (records that user could not see have no newer date now), if it has records of a user who
   /// turned out to read them differently, or if `FIELDS()` stood for other fields.
-  func usable(_ newest: Int, _ session: Session, _ fields: String?) throws
+  func usable(_ record: GenerationRecord, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
-    guard newest > 0, !isFromScratch else { return nil }
-    let record = try directory.record(of: newest)
-    guard try PrunedGeneration(directory: directory.directory(of: newest)) == nil,
+    guard !isFromScratch,
+      try PrunedGeneration(directory: directory.directory(of: record.generation)) == nil,
       (RunRow.number(ofID: record.run) ?? 0) > lastRunElsewhere
     else { return nil }
     let reader = record.notes["readAs"]?.string ?? session.identity.userID

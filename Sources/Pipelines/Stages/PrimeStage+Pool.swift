@@ -9,18 +9,22 @@ extension PrimeStage {
     let prime = run.pipeline.prime
     guard prime.share != .never, prime.fetchAs == .user, users.count > 1, !run.options.isDryRun
     else { return nil }
-    return try RecordPool(prime.share, in: run.data.path)
+    return try RecordPool(
+      prime.share, in: run.data.path,
+      start: run.times.org - Int64(prime.overlapSeconds) * 1000, isWatched: true)
   }
 
   /// Records the users whose stores have records of a user who turned out to read them differently.
   ///
-  /// It is recorded at once, so that an interrupted run does not leave them as they are.
+  /// It is recorded before any user continues, so that an interrupted run does not leave them as
+  /// they are.
   func noteMisled(_ pool: RecordPool) throws {
-    let misled = pool.misledReaders
-    guard !misled.isEmpty else { return }
-    let known = try run.ledger.snapshotsFromScratch
-    guard !misled.isSubset(of: known) else { return }
-    try run.ledger.noteFromScratch(known.union(misled))
+    let dissolved = pool.unlike.count
+    let (misled, known) = (pool.misledReaders, try run.ledger.noted(.fromScratch) ?? [])
+    if !misled.isSubset(of: known) {
+      try run.ledger.store(known.union(misled), as: .fromScratch)
+    }
+    pool.noted(dissolved)
   }
 
   /// Reports what was shared, and primes the users again whose stores have records of a user who

@@ -13,7 +13,7 @@ struct PrimeStage {
   func perform() async throws {
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
-    let before = try run.ledger.wideCalls
+    let before = try run.ledger.noted(.wideCalls)
     let wide = WideCalls(stored: before)
     let pool = try makePool(of: users)
     var jobs: [PrimeJob] = []
@@ -29,10 +29,10 @@ struct PrimeStage {
       }
     }
     if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
-    try await prime(jobs, pool)
+    try await prime(jobs, pool, isFirst: before == nil)
     if let pool { try await finish(pool, jobs) }
     let learned = wide.stored ?? "{}"
-    if learned != before ?? "{}" { try run.ledger.noteWideCalls(learned) }
+    if learned != before ?? "{}" { try run.ledger.store(learned, as: .wideCalls) }
     run.summary.snapshots.sort { $0.id < $1.id }
     PreflightStage(run: run).tell()
     // Every user was tried, so earlier findings about skipped users are outdated.
@@ -41,10 +41,21 @@ struct PrimeStage {
     }
   }
 
+  /// What happens while snapshots are primed.
+  private enum Step: Sendable {
+    case primed(PrimeJob, Result<PrimeJob.Output, any Error>)
+    /// Users turned out to read records differently.
+    case dissolved
+    case cancelled
+  }
+
   /// Primes snapshots, several concurrently.
-  func prime(_ jobs: [PrimeJob], _ pool: RecordPool?) async throws {
-    try await withThrowingTaskGroup(of: (PrimeJob, Result<PrimeJob.Output, any Error>).self) {
-      group in
+  ///
+  /// If nothing is known about their requests, the first is primed alone: it shows the others how to
+  /// divide lists, and which records they need not fetch.
+  func prime(_ jobs: [PrimeJob], _ pool: RecordPool?, isFirst: Bool = false) async throws {
+    var isAlone = isFirst && pool != nil && jobs.count > mostUnderWay
+    try await withThrowingTaskGroup(of: Step.self) { group in
       var waiting = jobs[...]
       var threads = PrimeThreads(run.pipeline.limits.jobs)
       // Users who started when no requests were left were not cut off: their turn is next.
@@ -61,22 +72,40 @@ struct PrimeStage {
             requestsLeft: requestsLeft))
         let thread = threads.take(for: next.user.id)
         group.addTask {
-          do { return (next, .success(try await next.prime(with: access, on: thread))) } catch {
-            return (next, .failure(error))
+          do {
+            return .primed(next, .success(try await next.prime(with: access, on: thread)))
+          } catch {
+            return .primed(next, .failure(error))
           }
         }
       }
-      func startMore() { while threads.used < mostUnderWay, !waiting.isEmpty { start() } }
+      func startMore() {
+        let most = isAlone ? 1 : mostUnderWay
+        while threads.used < most, !waiting.isEmpty { start() }
+      }
+      func watch(_ pool: RecordPool) {
+        group.addTask { await pool.dissolution() ? .dissolved : .cancelled }
+      }
       startMore()
-      while let (snapshot, result) = try await group.next() {
+      if let pool { watch(pool) }
+      while threads.used > 0, let step = try await group.next() {
+        guard case .primed(let snapshot, let result) = step else {
+          if let pool, case .dissolved = step {
+            try noteMisled(pool)
+            watch(pool)
+          }
+          continue
+        }
         threads.give(backOf: snapshot.user.id)
         if case .failure(let error) = result, !hasNothingLeft.contains(snapshot.user.id) {
           try noteCutOff(snapshot, error)
         }
         try take(result, of: snapshot)
         if let pool { try noteMisled(pool) }
+        if snapshot.pool != nil { isAlone = false }
         startMore()
       }
+      group.cancelAll()
     }
   }
 
@@ -105,8 +134,8 @@ struct PrimeStage {
   private func inTurn(_ users: [SnapshotUser]) throws -> [SnapshotUser] {
     typealias Turn = (since: Int64, isCutOff: Int, user: SnapshotUser)
     let turns = try users.map { user -> Turn in
-      let primed = try run.ledger.primedAt(snapshotID: user.id) ?? 0
-      let cutOff = try run.ledger.cutOffAt(snapshotID: user.id) ?? 0
+      let primed = try run.ledger.noted(.primed(user.id)) ?? 0
+      let cutOff = try run.ledger.noted(.cutOff(user.id)) ?? 0
       return (max(primed, cutOff), cutOff > primed ? 1 : 0, user)
     }
     return turns.sorted {
@@ -119,7 +148,7 @@ struct PrimeStage {
     guard !Task.isCancelled, snapshot.user.id != SnapshotID.global,
       PipelineError(describing: error).kind == .tryLater
     else { return }
-    try run.ledger.noteCutOff(snapshotID: snapshot.user.id, at: run.now)
+    try run.ledger.store(run.now, as: .cutOff(snapshot.user.id))
   }
 
   /// The findings that a prime of a snapshot creates or clears.
@@ -167,14 +196,9 @@ struct PrimeStage {
       changed: try run.ledger.recordsSettledSincePrime(
         snapshotID: user.id, in: run.row.number),
       edited: try run.ledger.recordsOfOpenEdits(snapshotID: user.id),
-      lastRead: try row.flatMap { row in
-        let generation = Int(row.generation)
-        return try run.ledger.readAt(snapshotID: user.id, generation: generation).map {
-          (generation, $0)
-        }
-      },
+      lastRead: try run.ledger.noted(.read(user.id)),
       maxDeletes: run.options.maxDeletes, wide: wide,
-      isFromScratch: try run.ledger.snapshotsFromScratch.contains(user.id),
+      isFromScratch: try run.ledger.noted(.fromScratch)?.contains(user.id) == true,
       preflight: run.preflight,
       report: run.report)
   }
@@ -231,7 +255,7 @@ struct PrimeStage {
   /// prime.
   private func dueListings(_ row: SnapshotRow?, _ id: String) throws -> Set<String> {
     var due: Set<String> = []
-    let isLongAgo = try run.ledger.primedAt(snapshotID: id).map {
+    let isLongAgo = try run.ledger.noted(.primed(id)).map {
       run.now - $0 > Self.deletionsAreKept
     }
     let every =
@@ -255,9 +279,10 @@ struct PrimeStage {
       try people.skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
     case .success(let output):
       try take(output)
-      if snapshot.isFromScratch, !output.isHeld {
-        try run.ledger.noteFromScratch(
-          try run.ledger.snapshotsFromScratch.subtracting([snapshot.user.id]))
+      let isMisled = snapshot.pool?.misledReaders.contains(snapshot.user.id) == true
+      if snapshot.isFromScratch, !output.isHeld, !isMisled {
+        let others = try run.ledger.noted(.fromScratch)?.subtracting([snapshot.user.id])
+        try run.ledger.store(others ?? [], as: .fromScratch)
       }
     }
   }
@@ -307,9 +332,11 @@ struct PrimeStage {
     row.generation = Int64(output.generation)
     row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
     try run.ledger.save(row)
-    try run.ledger.notePrimed(snapshotID: id, at: run.now, run: run.row.number)
+    try run.ledger.store(run.now, as: .primed(id))
+    try run.ledger.store(run.row.number, as: .primingRun(id))
     // An incomplete listing does not show deletions.
     if output.outcome.isIncomplete { return }
-    try run.ledger.noteRead(snapshotID: id, generation: output.generation, at: run.times.org)
+    let read = GenerationRead(generation: output.generation, time: run.times.org)
+    try run.ledger.store(read, as: .read(id))
   }
 }

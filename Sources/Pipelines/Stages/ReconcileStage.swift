@@ -92,7 +92,7 @@ struct ReconcileStage {
       return
     }
     for (id, user) in found {
-      if let name = user["Name"]?.string { try run.ledger.notePerson(name, id: id) }
+      if let name = user["Name"]?.string { try run.ledger.store(name, as: .person(id)) }
     }
   }
 

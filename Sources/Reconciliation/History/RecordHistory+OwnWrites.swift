@@ -7,7 +7,7 @@ import System
 
 extension RecordHistory {
   /// The fields that a device edited, as far as that is known without the org.
-  func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) -> FieldComparison {
+  package func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(
@@ -156,10 +156,8 @@ extension RecordHistory {
 
 extension LedgerDatabase {
   /// The fields that a device edited, as far as that is known without the org.
-  package func editedFields(
-    of edit: OpenEdit, _ rules: [ReconciledSync]
-  ) throws -> FieldComparison {
-    try history(of: edit).editedFields(of: edit, rules)
+  func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) throws -> FieldComparison {
+    try history(of: .init(edit)).editedFields(of: edit, rules)
   }
 
   /// Adds to a write's verdict the fields in which the org has another value than the one sent, for

@@ -25,7 +25,8 @@ package struct PlannedSend {
   /// The first level at which it may be sent, after parents that this run created before it was
   /// interrupted.
   var floor = 0
-  /// For a restore from the recycle bin, the records that it refers to, which are restored first.
+  /// For a deletion, the records that it refers to, which are deleted after it; for a restore from
+  /// the recycle bin, those that are restored first.
   var parents: Set<String> = []
   /// The tree that it is sent with.
   var tree: Tree?

@@ -68,7 +68,7 @@ extension SnapshotPlanner {
     var node = DependencyOrder.Node(
       editID: first.edit.id, deletes: Set(deletions.compactMap(\.recordID)),
       restores: first.action == .undelete ? first.recordID : nil,
-      refersTo: deletions.reduce(into: first.parents) { $0.formUnion(references($1.edit)) },
+      refersTo: deletions.reduce(into: first.parents) { $0.formUnion($1.parents) },
       floor: unit.map(\.floor).max() ?? 0)
     node.creates = Set(unit.compactMap { makes($0) })
     node.needs = Set(unit.flatMap(\.needs)).subtracting(node.creates)
@@ -79,9 +79,5 @@ extension SnapshotPlanner {
     guard send.action == .create || send.action == .upsert else { return nil }
     if let id = send.edit.recordID { return .inPlace(of: id.recordID18 ?? id) }
     return send.edit.creation.map { .of(creation: $0.id) }
-  }
-
-  private static func references(_ edit: OpenEdit) -> Set<String> {
-    (try? JSONValue(parsing: edit.element))?.object.map { references($0) } ?? []
   }
 }

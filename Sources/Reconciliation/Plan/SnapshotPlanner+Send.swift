@@ -33,7 +33,8 @@ extension SnapshotPlanner {
       if action != .create, let sent = ThreeWayRule.sentFields(facts) {
         names.removeAll { !sent.contains($0) }
       }
-      send.payload = try bodies.body(of: names).object(of: edit.element)
+      let element = JSONValue.object(candidate.element)
+      for name in names { send.payload[name] = JSONProjection.project(name, from: element) }
       if action == .create, edit.recordID != nil, try state.isOfCarriedRow(edit.id) {
         // A redelivered edit has only the edited fields from the bundle; the rest is as the device
         // had it before.
@@ -71,6 +72,7 @@ extension SnapshotPlanner {
     }
     if action == .create || action == .upsert { try await setOwner(&send) }
     if action == .update { compare(&send, facts) }
+    if action == .delete { send.parents = Self.references(candidate.element) }
     plan.sends.append(send)
   }
 
@@ -133,18 +135,6 @@ extension SnapshotPlanner {
       let blocked = Set(orphans.map(\.edit.id))
       plan.sends.removeAll { blocked.contains($0.edit.id) }
     }
-  }
-}
-
-/// Extractors of fields from elements, one for each field list; a plan uses the same few lists.
-final class RecordBodies {
-  private var known: [[String]: RecordBody] = [:]
-
-  func body(of names: [String]) -> RecordBody {
-    if let body = known[names] { return body }
-    let body = RecordBody(fields: names)
-    known[names] = body
-    return body
   }
 }
 

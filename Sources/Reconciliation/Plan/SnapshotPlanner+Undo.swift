@@ -43,10 +43,10 @@ extension SnapshotPlanner {
           change: one.change, server: one.server,
           leftDate: try histories.history(ofRecord: one.change.recordID).leftDate(by: one.change),
           base: one.edit.base,
-          instance: try state.instance)
+          instance: try state.noted(.instance))
         if one.bin != nil {
           facts.bin = one.bin
-          facts.deletion = try state.deletion(by: one.change)
+          try state.addDeletion(to: &facts.change)
           facts.isUndeletable = records.known(sobject)?.isUndeletable ?? true
         }
         switch UndoRule.step(facts) {
@@ -87,6 +87,9 @@ extension SnapshotPlanner {
         modificationField: rule.target.modificationDateFieldName),
       condition: date, isStrict: true)
     send.parents = one.parents
+    if action == .delete, let element = (try? JSONValue(parsing: one.edit.element))?.object {
+      send.parents.formUnion(references(element))
+    }
     return send
   }
 
@@ -105,12 +108,12 @@ extension SnapshotPlanner {
       return Settlement(.notUndone, detail)
     }
     guard let later = try state.laterWriter(than: change) else { return nil }
-    detail.otherEdits = [later]
-    if try state.isToBeUndone(later) {
-      detail.message = WaitingDelete.words(later)
+    detail.otherEdits = [later.edit]
+    if later.isToBeUndone {
+      detail.message = WaitingDelete.words(later.edit)
       return Settlement(.notAttempted, detail)
     }
-    detail.message = "edit \(later) has changed the record since"
+    detail.message = "edit \(later.edit) has changed the record since"
     return Settlement(.notUndone, detail)
   }
 
@@ -155,9 +158,9 @@ extension SnapshotPlanner {
     let places = group.indices.filter { group[$0].change.kind == .deleted && group[$0].isGone }
     if places.isEmpty { return }
     let references = describe.fields.filter { !$0.referenceTo.isEmpty }.map(\.name)
-    let dates = UndoRule.binDates + ["LastModifiedById", "MasterRecordId"]
     let found = try await records.withBin(
-      describe.name, ids: places.map { group[$0].change.recordID }, fields: references + dates)
+      describe.name, ids: places.map { group[$0].change.recordID },
+      fields: references + UndoRule.binFields)
     for place in places {
       guard let row = found[group[place].change.recordID] else { continue }
       if row["IsDeleted"]?.bool != true {

@@ -27,7 +27,6 @@ struct SnapshotPlanner {
   /// The current records for the IDs of deleted ones.
   let remade: RemadeRecords
   var run = ""
-  let bodies = RecordBodies()
 
   /// An unfinished plan: what is known without the org.
   struct Draft {
@@ -319,12 +318,10 @@ struct SnapshotPlanner {
     _ group: [Candidate], _ describe: Describe
   ) -> (names: Set<String>, readable: [String], ids: [String]) {
     var names: Set<String> = []
-    var seen: Set<SoupOperation> = []
+    var seen: [SoupKey: Set<SyncOperation>] = [:]
     for candidate in group {
       // The fields that all edits of a soup have in common.
-      if seen.insert(SoupOperation(soup: candidate.edit.soup, operation: candidate.operation))
-        .inserted
-      {
+      if seen[candidate.edit.soup, default: []].insert(candidate.operation).inserted {
         for rule in rules where rule.soup == candidate.edit.soup {
           names.formUnion((try? rule.fields(for: candidate.operation)) ?? [])
         }
@@ -337,11 +334,6 @@ struct SnapshotPlanner {
     names.formUnion(["LastModifiedById", "LastModifiedDate"])
     let readable = names.filter { describe.field($0) != nil }.sorted()
     return (names, readable, Array(Set(group.compactMap(\.edit.recordID))).sorted())
-  }
-
-  private struct SoupOperation: Hashable {
-    var soup: SoupKey
-    var operation: SyncOperation
   }
 
   /// How many successive merges are followed to a surviving record.

@@ -16,6 +16,20 @@ package enum UndoRule {
   /// The date fields of a record in the recycle bin, in order of preference.
   static let binDates = ["LastModifiedDate", "SystemModstamp"]
 
+  /// The fields of a record in the recycle bin that tell when and by whom it was deleted.
+  static let binFields = binDates + ["LastModifiedById", "MasterRecordId"]
+
+  /// The user who deleted a record in the recycle bin; nil if the record does not tell.
+  ///
+  /// A deletion is a change of its own. A record that the system changed after its last user may
+  /// have been deleted by another one.
+  static func deleter(inBin record: JSONObject) -> String? {
+    guard let modified = record["LastModifiedDate"]?.string,
+      record["SystemModstamp"]?.string.map({ !ServerDate.isBefore(modified, $0) }) ?? true
+    else { return nil }
+    return record["LastModifiedById"]?.string?.recordID18
+  }
+
   /// The date of a record in the recycle bin; while it is the same, the record has not been deleted
   /// again.
   static func date(inBin record: JSONObject) -> String? {
@@ -36,15 +50,12 @@ package enum UndoRule {
     var instance: String?
     /// For a deletion: the record in the recycle bin; nil if it is not visible there.
     package var bin: JSONObject?
-    /// For a deletion: as which users, and by when, it was sent.
-    package var deletion: EditDeletion?
     /// Whether the sender can restore records of the object.
     package var isUndeletable = true
 
     package init(
       change: EditChange, server: ServerRecord, leftDate: String? = nil, base: MergeBase? = nil,
-      instance: String? = nil, bin: JSONObject? = nil, deletion: EditDeletion? = nil,
-      isUndeletable: Bool = true
+      instance: String? = nil, bin: JSONObject? = nil, isUndeletable: Bool = true
     ) {
       self.change = change
       self.server = server
@@ -52,7 +63,6 @@ package enum UndoRule {
       self.base = base
       self.instance = instance
       self.bin = bin
-      self.deletion = deletion
       self.isUndeletable = isUndeletable
     }
   }
@@ -102,11 +112,10 @@ package enum UndoRule {
     let dates = binDates.compactMap { bin[$0]?.string }
     guard let date = date(inBin: bin),
       let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(),
-      let deletion = facts.deletion
+      let until = facts.change.deletedUntil
     else { return stays(facts, "it is unknown whether the record was deleted again") }
-    let by = bin["LastModifiedById"]?.string?.recordID18
-    let isOthers = by.map { !deletion.senders.contains($0) } ?? false
-    if isOthers || last > deletion.until {
+    let isOthers = deleter(inBin: bin).map { !facts.change.deleters.contains($0) } ?? false
+    if isOthers || last > until {
       return moved(facts, bin, remedy("the record was deleted again", facts.instance))
     }
     return .send(
@@ -134,7 +143,7 @@ package enum UndoRule {
   /// Why a deletion is not undone, and what an operator can do.
   static func remedy(_ reason: String, _ instance: String?) -> String {
     reason + ": restore it from the recycle bin of the org"
-      + (LedgerDatabase.webPages(of: instance).map { ", " + recycleBin(of: $0) } ?? "")
+      + (OrgAddress.webPages(of: instance).map { ", " + recycleBin(of: $0) } ?? "")
   }
 
   /// The address of the recycle bin of an org with web pages, for a browser.

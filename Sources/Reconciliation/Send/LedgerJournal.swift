@@ -92,7 +92,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   private func block(_ send: PlannedSend, _ settlement: Settlement) throws -> PlannedSend? {
-    try state.move(send.operation, to: .dropped)
+    try state.finish(send.operation, .dropped)
     try settle(send, settlement)
     return nil
   }
@@ -143,7 +143,7 @@ package final class LedgerJournal: SyncUpJournal {
       if date != send.condition { moved.insert(send.edit.id) }
     }
     for send in batch where moved.contains(send.edit.id) {
-      try state.move(send.operation, to: .dropped)
+      try state.finish(send.operation, .dropped)
       if !reconciler.redone.insert(send.edit.id).inserted, send.action != .delete {
         try settle(send, Settlement(.conflict, send.detailOfFailure))
       }
@@ -185,7 +185,7 @@ package final class LedgerJournal: SyncUpJournal {
     if error.isAboutTheUser { throw error }
     try await reconciler.checkAlone(error, access)
     for send in group {
-      try state.move(send.operation, to: .dropped)
+      try state.finish(send.operation, .dropped)
       var detail = send.detailOfFailure
       (detail.code, detail.message) = (error.code, error.message)
       try settle(send, Settlement(error.isAboutTheObject ? .failed : .notAttempted, detail))
@@ -212,7 +212,7 @@ package final class LedgerJournal: SyncUpJournal {
       }
     }
     for send in batch where moved.contains(send.edit.id) {
-      try state.move(send.operation, to: .dropped)
+      try state.finish(send.operation, .dropped)
     }
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
@@ -439,7 +439,7 @@ package final class LedgerJournal: SyncUpJournal {
     detail.code = refusal.code
     detail.message =
       send.action == .undelete
-      ? UndoRule.remedy(refusal.message, try state.instance) : words(of: refusal, send)
+      ? UndoRule.remedy(refusal.message, try state.noted(.instance)) : words(of: refusal, send)
     detail.errorFields = refusal.fields
     told.settle(send, Settlement(.failed, detail))
     if Self.blamesReference(refusal, send) { bereft.append((send, refusal)) }

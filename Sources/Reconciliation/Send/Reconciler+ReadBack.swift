@@ -113,7 +113,7 @@ extension Reconciler {
     if read.isEmpty { return }
     try state.connection.transaction {
       for (group, describe, found, gone) in read {
-        if let label = describe.label { try state.noteLabel(label, of: describe.name) }
+        if let label = describe.label { try state.store(label, as: .label(describe.name)) }
         let all = try group.operations.map(resolved).map { try left(by: $0, found, group.access) }
         try state.noteLeft(all)
         for (operation, _, record) in all {

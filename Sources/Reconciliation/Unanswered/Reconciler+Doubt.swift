@@ -84,7 +84,7 @@ extension Reconciler {
       if let snapshots, !snapshots.contains(found.snapshotID) { continue }
       if operation.state == .planned || operation.state == .sent {
         guard snapshots == nil else { continue }
-        try state.move(operation, to: operation.state == .sent ? .doubt : .dropped)
+        try state.finish(operation, operation.state == .sent ? .doubt : .dropped)
         if operation.state == .planned { continue }
       }
       doubtful.append(
@@ -219,8 +219,7 @@ extension Reconciler {
     var resolver = InDoubtResolver(
       reader: access, unansweredWaitSeconds: options.unansweredWaitSeconds
     ) {
-      try state.isClaimed(recordID: $0) || state.isRecreated(recordID: $0)
-        || state.isReportedDuplicate($0)
+      try state.isClaimed(recordID: $0) || state.isToldApart($0)
     }
     resolver.inFlight = options.inFlight
     return resolver
@@ -272,7 +271,7 @@ extension Reconciler {
     case .done(let done): return try enter(done, of: write, now: now)
     case .notDone where operation.isRestoring:
       // Its edit is open, and is not sent again.
-      try state.move(operation, to: .dropped)
+      try state.finish(operation, .dropped)
       var settlement = operation.expected
       settlement.detail.showNow(operation.seen?.object ?? [:])
       try state.settle(operation.editID, run: run.id, settlement)
@@ -306,9 +305,9 @@ extension Reconciler {
 
   /// Reopens the edit of a write that was not done.
   private func reopen(_ operation: OperationRow) throws {
-    try state.move(operation, to: .dropped)
+    try state.finish(operation, .dropped)
     try state.reopen(operation.editID, run: run.id)
-    if try state.isSeparated(operation) { alone.insert(operation.editID) }
+    if operation.isSeparate { alone.insert(operation.editID) }
   }
 
   /// Records the outcome of a write that was done; returns it if its record has to be read.
@@ -319,7 +318,7 @@ extension Reconciler {
     let overwritten = done.isSomebodyElses ? [:] : try overwritten(by: operation)
     if done.isSomebodyElses, operation.action == .update {
       // Another user's values shows nothing about the request, so it stays watched.
-      try state.move(operation, to: .dropped)
+      try state.finish(operation, .dropped)
     } else {
       try state.finish(operation, .done(recordID: done.id))
     }

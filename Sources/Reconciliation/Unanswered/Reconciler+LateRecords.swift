@@ -15,12 +15,16 @@ extension Reconciler {
     let absent = ids.filter { found[$0] == nil }
     if absent.isEmpty { return }
     let proofs = try await access.prove(key.sobject, absent: absent)
-    let bin = try await access.withBin(
-      key.sobject, ids: absent, fields: UndoRule.binDates + ["MasterRecordId"])
+    let bin = try await access.withBin(key.sobject, ids: absent, fields: UndoRule.binFields)
     for write in writes {
       guard let id = write.operation.recordID,
         proofs[id] == .deleted || bin[id].map(Self.isDeleted) == true
       else { continue }
+      if let sender = write.operation.senderID,
+        let deleter = bin[id].flatMap(UndoRule.deleter(inBin:)), deleter != sender
+      {
+        continue
+      }
       let dates = bin[id].map(Self.deletionDates) ?? []
       if let until = try deletedBefore(write.operation) {
         // attache deleted it once; only a later date shows that it was restored and deleted again.

@@ -150,7 +150,7 @@ extension LedgerDatabase {
         e.finding IS NULL, e.last_modified_ms, r.arrived_ms,
         CASE WHEN x.verdict IN (\(Verdict.undone), \(Verdict.partlyUndone)) THEN (
           SELECT o.action FROM operation o WHERE o.edit_id = e.id AND o.state = \(OperationState.done)
-            AND \(isUndo()) ORDER BY o.id DESC LIMIT 1) END,
+            AND \(isUndo) ORDER BY o.id DESC LIMIT 1) END,
         \(isToBeUndone), \(sent)
       FROM json_each(\(numbers)) p CROSS JOIN outcome x ON x.run_id = \(run) AND x.edit_id = p.value
         CROSS JOIN edit e ON e.id = x.edit_id CROSS JOIN returned r ON r.id = e.return_id
@@ -170,7 +170,7 @@ extension LedgerDatabase {
       AND o.state NOT IN (\(OperationState.planned), \(OperationState.dropped))
       AND (o.run_id = x.run_id OR o.state IN (\(OperationState.done), \(OperationState.doubt)))
       AND x.verdict NOT IN (\(Verdict.undone), \(Verdict.partlyUndone), \(Verdict.notUndone))
-      AND NOT \(isUndo())
+      AND NOT \(isUndo)
     """
   }
 

@@ -1,4 +1,5 @@
 import Ledger
+import Salesforce
 
 /// The names of objects and users in an org, and its address, as far as a run has read them.
 package struct OrgNames: Sendable {
@@ -14,7 +15,7 @@ package struct OrgNames: Sendable {
   package init(_ state: LedgerDatabase) throws {
     labels = try state.labels()
     people = try state.people()
-    instance = LedgerDatabase.webPages(of: try state.instance) ?? ""
+    instance = try OrgAddress.webPages(of: state.noted(.instance)) ?? ""
   }
 
   /// The org's label for an object, or its API name split into words.

@@ -55,9 +55,21 @@ extension Session {
   /// Sends several reads as one request, and returns the response to each, in order.
   ///
   /// A failure is not repeated, because the caller can send fewer of the reads, or each separately.
+  /// Expected descriptions are requested in the same call, after the reads.
   package func parts(_ requests: [CompositeRequest]) async throws(OrgError) -> [PartAnswer] {
-    var call = try compositeCall(requests)
+    let described = expectedDescriptions(RequestLimits.composite - requests.count)
+    var call = try compositeCall(requests + described)
     call.mostRetries = 0
-    return try PartAnswer.all(in: try await send(call).body, to: requests, call)
+    let body: [UInt8]
+    do throws(OrgError) {
+      body = try await send(call).body
+    } catch {
+      expectDescriptions(of: described.map(\.referenceId))
+      throw error
+    }
+    let parts = try PartAnswer.all(in: body, to: requests + described, call)
+    // An object that is not described here is requested again, and that error is reported.
+    for part in parts.dropFirst(requests.count) { try? keepDescription(part) }
+    return Array(parts.prefix(requests.count))
   }
 }

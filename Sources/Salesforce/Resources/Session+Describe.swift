@@ -39,6 +39,22 @@ extension Session {
     }
   }
 
+  /// Lets the next request with several parts describe these objects too, so that they need no
+  /// request of their own.
+  ///
+  /// What is needed before such a request is sent, or was not described by it, is requested as if
+  /// nothing had been expected.
+  package func expectDescriptions(of sObjects: [String]) { objects?.expect(sObjects) }
+
+  /// Whether the next request with several parts describes objects too.
+  package var expectsDescriptions: Bool { objects?.expectedNames.isEmpty == false }
+
+  /// The parts that describe the expected objects, at most `count`.
+  func expectedDescriptions(_ count: Int) -> [CompositeRequest] {
+    guard let objects else { return [] }
+    return Array(descriptionRequests(objects.takeExpected()).prefix(max(0, count)))
+  }
+
   /// The parts of composite requests that describe those of these objects that are not cached; none
   /// for a session without a cache.
   package func descriptionRequests(_ sObjects: [String]) -> [CompositeRequest] {

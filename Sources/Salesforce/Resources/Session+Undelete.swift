@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import System
+import XML
 
 /// Undelete, which only the SOAP API offers.
 extension Session {
@@ -25,7 +26,7 @@ extension Session {
     call.expected = nil
     call.envelope = { token in Self.envelope(token, ids) }
     let response = try await sendEnvelope(call)
-    let results = SOAPElement(parsing: response.body).flatMap(Self.results) ?? []
+    let results = XMLElement(parsing: response.body).flatMap(Self.results) ?? []
     guard results.count == ids.count else {
       throw Self.invalidResponse(
         "\(CountText.of(ids.count, "record", "has", "have")) "
@@ -75,7 +76,7 @@ extension Session {
   }
 
   /// The results in a response; nil if it is another one.
-  private static func results(_ root: SOAPElement) -> [SaveResult]? {
+  private static func results(_ root: XMLElement) -> [SaveResult]? {
     guard root.name == "Envelope", let answer = root.child("Body")?.child("undeleteResponse") else {
       return nil
     }

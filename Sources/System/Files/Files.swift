@@ -220,9 +220,14 @@ package enum Files {
   ///
   /// An existing `destination` is an error.
   package static func linkOrCopy(_ source: String, to destination: String) throws(SystemError) {
-    guard try status(source).kind == .regular, link(source, destination) == 0 else {
+    guard try status(source).kind == .regular, Glibc.link(source, destination) == 0 else {
       return try copy(source, to: destination)
     }
+  }
+
+  /// Gives a file a second name atomically; throws if the new name exists.
+  package static func link(_ source: String, to destination: String) throws(SystemError) {
+    if Glibc.link(source, destination) != 0 { throw .last("link \(source) to", destination) }
   }
 
   /// Renames a file, replacing an existing `destination`.

@@ -160,20 +160,29 @@ import Testing
   }
 
   // SDK: testSyncDownGetSyncDeleteSyncById (223), testSyncDownGetSyncDeleteSyncByName (224)
-  @Test(arguments: [false, true])
-  func `a sync down is found and deleted by its id or name`(_ isNamed: Bool) async throws {
-    let id = try await app.down(name: "down")
+  // SDK: testSyncUpGetSyncDeleteSyncById (232), testSyncUpGetSyncDeleteSyncByName (233)
+  @Test(arguments: [SyncType.syncDown, .syncUp], [false, true])
+  func `a sync is found and deleted by its id or name`(
+    _ type: SyncType, _ isNamed: Bool
+  ) async throws {
+    var id = try await app.down(name: type == .syncDown ? "named" : nil)
+    if type == .syncUp {
+      try await app.rename(app.ids)
+      id = try await app.up(name: "named").id
+    }
+    let syncID = id
     func status() async throws -> SyncState? {
       isNamed
-        ? try await app.manager.syncStatus(named: "down") : try await app.manager.syncStatus(id: id)
+        ? try await app.manager.syncStatus(named: "named")
+        : try await app.manager.syncStatus(id: syncID)
     }
     let state = try #require(try await status())
-    #expect(state.id == id && state.type == .syncDown)
+    #expect(state.id == syncID && state.type == type)
     #expect(state.progress == 100 && state.soupName == "soup")
     if isNamed {
-      try await app.manager.deleteSync(named: "down")
+      try await app.manager.deleteSync(named: "named")
     } else {
-      try await app.manager.deleteSync(id: id)
+      try await app.manager.deleteSync(id: syncID)
     }
     #expect(try await status() == nil)
     #expect(try await app.elements().count == 3)
@@ -252,26 +261,5 @@ import Testing
       #expect(element["__local__"] == false && element["__locally_created__"] == false)
       #expect(try app.org.values("Account", ["Name"], of: id)?["Name"] == element["Name"])
     }
-  }
-
-  // SDK: testSyncUpGetSyncDeleteSyncById (232), testSyncUpGetSyncDeleteSyncByName (233)
-  @Test(arguments: [false, true])
-  func `a sync up is found and deleted by its id or name`(_ isNamed: Bool) async throws {
-    try await app.down()
-    try await app.rename(app.ids)
-    let id = try await app.up(name: "up").id
-    func status() async throws -> SyncState? {
-      isNamed
-        ? try await app.manager.syncStatus(named: "up") : try await app.manager.syncStatus(id: id)
-    }
-    let state = try #require(try await status())
-    #expect(state.id == id && state.type == .syncUp)
-    #expect(state.progress == 100 && state.soupName == "soup")
-    if isNamed {
-      try await app.manager.deleteSync(named: "up")
-    } else {
-      try await app.manager.deleteSync(id: id)
-    }
-    #expect(try await status() == nil)
   }
 }

@@ -39,11 +39,15 @@ struct PoolScene {
 
   func setUp(_ text: String) throws { try org.org.setUp(OrgSetup(parsing: Array(text.utf8))) }
 
-  func pool() throws -> RecordPool { try RecordPool(.always, in: directory.path) }
+  func pool() throws -> RecordPool {
+    try RecordPool(.always, in: directory.path, start: org.org.now())
+  }
 
-  /// A snapshot of a user whose session has the user's description of the object.
+  /// A snapshot of a user whose session has the user's description of the object, or gets it with
+  /// the first records.
   func snapshot(
-    _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], pool: RecordPool? = nil
+    _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], pool: RecordPool? = nil,
+    isLate: Bool = false
   ) async throws -> Snapshot {
     let info = BriefcaseObjectInfo(
       soupName: "accounts", sobjectType: "Account", fieldlist: fields)
@@ -56,7 +60,11 @@ struct PoolScene {
     let snapshot = Snapshot(
       org, as: users[user], soups: [.sample("accounts", "Name")], syncs: [sync])
     let session = try await org.session(users[user]).keepingObjects
-    try await session.learn(["Account"])
+    if isLate {
+      session.expectDescriptions(of: ["Account"])
+    } else {
+      try await session.learn(["Account"])
+    }
     snapshot.session = session
     snapshot.pool = pool
     return snapshot

@@ -113,9 +113,9 @@ import Testing
     #expect(pool.counts.fetched <= 100 + 6 + 6 * Self.sample)
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(arguments: Kind.allCases, [false, true])
   func `a field that depends on the user, or one that a user cannot see, is not shared`(
-    _ kind: Kind
+    _ kind: Kind, _ isLate: Bool
   ) async throws {
     let scene = try PoolScene(users: 3)
     try scene.setUp(
@@ -135,7 +135,8 @@ import Testing
       let direct = try await scene.rows(kind, fields)
       let pool = try scene.pool()
       for user in scene.users.indices {
-        let snapshot = try await scene.snapshot(user, kind, fields, pool: pool)
+        let snapshot = try await scene.snapshot(
+          user, kind, fields, pool: pool, isLate: isLate && pool.hasShelves)
         try await snapshot.prime()
         #expect(try snapshot.rows() == direct[user], "\(fields), \(user)")
       }
@@ -280,6 +281,44 @@ import Testing
     let third = try await scene.snapshot(2, .briefcase, pool: pool)
     #expect(try await third.prime().soups.map(\.total) == [61])
     #expect(pool.unlike.isEmpty && pool.misledReaders.isEmpty)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a user whose description does not arrive fetches all records`(_ kind: Kind) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    let direct = try await scene.rows(kind)
+    let pool = try scene.pool()
+    for request: LocalOrg.RequestKind in [.composite, .describe] {
+      scene.org.server.faults.add(
+        .init(kind: request, user: scene.users[1]), times: 9,
+        .status(403, code: "INSUFFICIENT_ACCESS"))
+    }
+    for user in scene.users.indices {
+      let snapshot = try await scene.snapshot(user, kind, pool: pool, isLate: user > 0)
+      try await snapshot.prime()
+      #expect(try snapshot.rows() == direct[user])
+    }
+    // The first and the last user share.
+    #expect(pool.misledReaders.count == 1 || pool.misledReaders.isEmpty)
+    #expect(pool.counts.used > pool.counts.fetched)
+  }
+
+  @Test func `a failed rule of one user's briefcase leaves the others as they are`() async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    let direct = try await scene.rows(.briefcase)
+    let pool = try scene.pool()
+    scene.org.server.faults.add(
+      .init(kind: .priming, user: scene.users[1]),
+      .ruleError(ruleID: "0bR000000000001", object: "Account"))
+    for user in scene.users.indices {
+      let snapshot = try await scene.snapshot(user, .briefcase, pool: pool)
+      let outcome = try await snapshot.prime()
+      #expect(outcome.hadRuleErrors == (user == 1))
+      #expect(try user == 1 || snapshot.rows() == direct[user])
+    }
+    #expect(pool.counts.used - pool.counts.fetched == 60 - Self.sample)
   }
 
   @Test func `a cancelled prime leaves its records to the others`() async throws {

@@ -17,48 +17,64 @@ import Testing
     return state
   }
 
-  // SDK: testSoqlSyncDownFromConfig (88), testSoqlSyncDownWithBatchSizeFromConfig (89)
-  @Test func `a soql target is stored with its query completed and its defaults`() throws {
-    let state = try state(
-      "syncDown", #"{"type":"soql","query":"SELECT Id, Name FROM Account"}"#,
-      #"{"mergeMode":"OVERWRITE"}"#)
-    #expect(
-      state.target == [
-        "type": "soql", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
+  /// The members of a sync down's target, and what is stored besides its type and date fields.
+  static let targets: [(String, JSONObject)] = [
+    // SDK: testSoqlSyncDownFromConfig (88)
+    (
+      #"{"type":"soql","query":"SELECT Id, Name FROM Account"}"#,
+      [
+        "type": "soql", "maxBatchSize": 2000,
         "query": "select LastModifiedDate,Id, Name from Account order by LastModifiedDate",
-        "maxBatchSize": 2000,
-      ])
-    #expect(state.options == ["mergeMode": "OVERWRITE"])
-    #expect(state.status == .new)
-    let sized = try self.state(
+      ]
+    ),
+    // SDK: testSoslSyncDownFromConfig (90)
+    (
+      #"{"type":"sosl","query":"FIND {a} IN ALL FIELDS RETURNING Contact(Id)"}"#,
+      ["type": "sosl", "query": "FIND {a} IN ALL FIELDS RETURNING Contact(Id)"]
+    ),
+    // SDK: testMruSyncDownFromConfig (91)
+    (
+      #"{"type":"mru","sobjectType":"Account","fieldlist":["Name","Description"]}"#,
+      ["type": "mru", "sobjectType": "Account", "fieldlist": ["Name", "Description"]]
+    ),
+    // SDK: testLayoutSyncDownFromConfig (93): without a record type.
+    (
+      """
+      {"type":"layout","sobjectType":"Account","formFactor":"Medium","layoutType":"Compact",
+       "mode":"Edit"}
+      """,
+      [
+        "type": "layout", "sobjectType": "Account", "formFactor": "Medium",
+        "layoutType": "Compact", "mode": "Edit",
+      ]
+    ),
+    // SDK: testMetadataSyncDownFromConfig (94)
+    (
+      #"{"type":"metadata","sobjectType":"Account"}"#,
+      ["type": "metadata", "sobjectType": "Account"]
+    ),
+  ]
+
+  @Test(arguments: targets)
+  func `a target is stored as given, with its defaults and its query completed`(
+    _ given: String, _ stored: JSONObject
+  ) throws {
+    var stored = stored
+    (stored["idFieldName"], stored["modificationDateFieldName"]) = ("Id", "LastModifiedDate")
+    for mode in ["OVERWRITE", "LEAVE_IF_CHANGED"] {
+      let state = try state("syncDown", given, "{\"mergeMode\":\"\(mode)\"}")
+      #expect(state.target == .object(stored))
+      #expect(state.options == ["mergeMode": .string(mode)])
+      #expect(state.status == .new)
+    }
+  }
+
+  // SDK: testSoqlSyncDownWithBatchSizeFromConfig (89)
+  @Test func `a soql target is stored with its batch size`() throws {
+    let sized = try state(
       "syncDown", #"{"type":"soql","query":"SELECT Id FROM A","maxBatchSize":200}"#,
       #"{"mergeMode":"LEAVE_IF_CHANGED"}"#)
     #expect(sized.target["maxBatchSize"] == 200)
-  }
-
-  // SDK: testSoslSyncDownFromConfig (90)
-  @Test func `a sosl target is stored with its search`() throws {
-    let state = try state(
-      "syncDown", #"{"type":"sosl","query":"FIND {a} IN ALL FIELDS RETURNING Contact(Id)"}"#,
-      #"{"mergeMode":"LEAVE_IF_CHANGED"}"#)
-    #expect(
-      state.target == [
-        "type": "sosl", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
-        "query": "FIND {a} IN ALL FIELDS RETURNING Contact(Id)",
-      ])
-    #expect(state.options == ["mergeMode": "LEAVE_IF_CHANGED"])
-  }
-
-  // SDK: testMruSyncDownFromConfig (91)
-  @Test func `an mru target is stored with its type and fields`() throws {
-    let state = try state(
-      "syncDown", #"{"type":"mru","sobjectType":"Account","fieldlist":["Name","Description"]}"#,
-      #"{"mergeMode":"OVERWRITE"}"#)
-    #expect(
-      state.target == [
-        "type": "mru", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
-        "sobjectType": "Account", "fieldlist": ["Name", "Description"],
-      ])
   }
 
   // SDK: testRefreshSyncDownFromConfig (92)
@@ -71,34 +87,6 @@ import Testing
     #expect(state.target["sobjectType"] == "Account")
     #expect(state.target["fieldlist"] == ["Name"])
     #expect(state.target["countIdsPerSoql"] == 500)
-    #expect(state.options == ["mergeMode": "LEAVE_IF_CHANGED"])
-  }
-
-  // SDK: testLayoutSyncDownFromConfig (93)
-  @Test func `a layout target without a record type is stored without one`() throws {
-    let state = try state(
-      "syncDown",
-      """
-      {"type":"layout","sobjectType":"Account","formFactor":"Medium","layoutType":"Compact",
-       "mode":"Edit"}
-      """, #"{"mergeMode":"OVERWRITE"}"#)
-    #expect(
-      state.target == [
-        "type": "layout", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
-        "sobjectType": "Account", "formFactor": "Medium", "layoutType": "Compact", "mode": "Edit",
-      ])
-  }
-
-  // SDK: testMetadataSyncDownFromConfig (94)
-  @Test func `a metadata target is stored with its type`() throws {
-    let state = try state(
-      "syncDown", #"{"type":"metadata","sobjectType":"Account"}"#,
-      #"{"mergeMode":"LEAVE_IF_CHANGED"}"#)
-    #expect(
-      state.target == [
-        "type": "metadata", "idFieldName": "Id", "modificationDateFieldName": "LastModifiedDate",
-        "sobjectType": "Account",
-      ])
     #expect(state.options == ["mergeMode": "LEAVE_IF_CHANGED"])
   }
 

@@ -73,23 +73,23 @@ final class SecondOrgScene: Sendable {
 
   /// What the newest stores have and the org lacks, or the other way round.
   func differences() async throws -> [String] {
-    let place = directory.file("pipelines")
     let stores = try StoreFile.all(in: data.path)
-    func newest(_ id: String) throws -> [String] {
+    func newest(_ id: String, _ username: String, _ syncs: String) throws
+      -> [(syncs: String, path: String, username: String)]
+    {
       let number = try data.generations(of: id).last ?? 0
-      let directory = data.generation(number, of: id) + "/"
-      return stores.map(\.path).filter { $0.hasPrefix(directory) }
+      let place = data.generation(number, of: id) + "/"
+      return stores.map(\.path).filter { $0.hasPrefix(place) }
+        .map { (directory.file("pipelines/" + syncs), $0, username) }
     }
-    var own: [(path: String, username: String)] = []
-    for name in ["rosa@foreign.example", "li@foreign.example"] {
-      own += try newest(userIDs[name] ?? "").map { ($0, name) }
+    let own = try ["rosa@foreign.example", "li@foreign.example"].flatMap {
+      try newest(userIDs[$0] ?? "", $0, "usersyncs.json")
     }
-    let everybodys = try newest("global").map { ($0, "night@foreign.example") }
+    let everybodys = try newest("global", "night@foreign.example", "globalsyncs.json")
     guard own.count == 4, everybodys.count == 2 else {
       return ["\(own.count) stores of users and \(everybodys.count) of all"]
     }
-    return try await org.differences(place + "/usersyncs.json", own)
-      + org.differences(place + "/globalsyncs.json", everybodys)
+    return try await org.differences(own + everybodys)
   }
 
   var skipped: [String] {

@@ -1,5 +1,3 @@
-import System
-
 /// The pause before a repeat: a real one, or one that a test controls.
 package struct RetryPause: Sendable {
   /// Waits the given time; throws if the task is cancelled.

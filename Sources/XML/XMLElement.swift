@@ -1,16 +1,16 @@
 /// An element of an XML response: its name without the prefix, its text and its child elements.
 ///
-/// It accepts what SOAP allows, strictly: no document type, no processing instruction, and only the
-/// entities of XML itself. Any violation makes the whole document invalid.
-package struct SOAPElement: Sendable, Hashable {
+/// It accepts what SOAP and S3 need, strictly: no document type, no processing instruction, and only
+/// the entities of XML itself. Any violation makes the whole document invalid.
+package struct XMLElement: Sendable, Hashable {
   /// The name, without the prefix.
   package var name: String
   /// The text outside its child elements.
   package var text = ""
-  package var children: [SOAPElement] = []
+  package var children: [XMLElement] = []
 
   /// The first child element with this name.
-  package func child(_ name: String) -> SOAPElement? { children.first { $0.name == name } }
+  package func child(_ name: String) -> XMLElement? { children.first { $0.name == name } }
 
   /// Parses a UTF-8 document; nil if it is invalid.
   package init?(parsing bytes: [UInt8]) {
@@ -29,7 +29,7 @@ package struct SOAPElement: Sendable, Hashable {
     let bytes: [UInt8]
     var place = 0
 
-    mutating func document() -> SOAPElement? {
+    mutating func document() -> XMLElement? {
       _ = take("\u{FEFF}")
       if take("<?xml"), !skip(past: "?>") { return nil }
       guard between(), let root = element(depth: 0), between(), place == bytes.count else {
@@ -47,9 +47,9 @@ package struct SOAPElement: Sendable, Hashable {
       }
     }
 
-    private mutating func element(depth: Int) -> SOAPElement? {
-      guard depth < SOAPElement.mostDepth, take("<"), let name = name() else { return nil }
-      var element = SOAPElement(name: String(name.split(separator: ":").last ?? ""))
+    private mutating func element(depth: Int) -> XMLElement? {
+      guard depth < XMLElement.mostDepth, take("<"), let name = name() else { return nil }
+      var element = XMLElement(name: String(name.split(separator: ":").last ?? ""))
       while !take(">") {
         let start = place
         blanks()

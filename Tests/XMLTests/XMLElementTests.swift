@@ -1,8 +1,8 @@
-import Salesforce
 import Testing
+import XML
 
-@Suite struct SOAPElementTests {
-  private func read(_ text: String) -> SOAPElement? { SOAPElement(parsing: Array(text.utf8)) }
+@Suite struct XMLElementTests {
+  private func read(_ text: String) -> XMLElement? { XMLElement(parsing: Array(text.utf8)) }
 
   @Test func `elements, texts and names are read with any prefixes or attributes`() throws {
     let root = try #require(
@@ -35,42 +35,15 @@ import Testing
     "<a><!-- </a>", "<a><![CDATA[</a>", "<1/>", "<a>\u{1}</a>", "<?xml <a/>", "< a/>",
     "<a><b></a></b>", "<a:b></c:b>", "<a b='1'/ >",
   ])
-  func `XML that is malformed, or has more than SOAP allows, is rejected`(_ text: String) {
+  func `XML that is malformed, or has more than a response needs, is rejected`(_ text: String) {
     #expect(read(text) == nil)
   }
 
   @Test func `invalid UTF-8 and unclosed elements are rejected`() {
-    #expect(SOAPElement(parsing: [0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E]) == nil)
+    #expect(XMLElement(parsing: [0x3C, 0x61, 0x3E, 0xFF, 0x3C, 0x2F, 0x61, 0x3E]) == nil)
     let depth = 100_000
     #expect(
       read(String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)) == nil)
     #expect(read(String(repeating: "<a>", count: 32) + String(repeating: "</a>", count: 32)) != nil)
-  }
-
-  @Test(arguments: [
-    ("sf:INVALID_SESSION_ID", "INVALID_SESSION_ID: gone", "INVALID_SESSION_ID", "gone", 401),
-    ("sf:REQUEST_LIMIT_EXCEEDED", "no more", "REQUEST_LIMIT_EXCEEDED", "no more", 403),
-    ("API_DISABLED_FOR_ORG", "off", "API_DISABLED_FOR_ORG", "off", 403),
-    ("soapenv:Client", "what?", "Client", "what?", 400),
-    ("sf:SERVER_UNAVAILABLE", "busy", "SERVER_UNAVAILABLE", "busy", 503),
-    ("sf:UNKNOWN_EXCEPTION", "oh", "UNKNOWN_EXCEPTION", "oh", 500),
-    ("soapenv:Server", "", "Server", "", 500),
-    ("sf:EXCEEDED_ID_LIMIT", "many", "EXCEEDED_ID_LIMIT", "many", 400),
-  ])
-  func `a fault has the meaning of a data resource's status`(
-    _ code: String, _ words: String, _ name: String, _ message: String, _ status: Int
-  ) throws {
-    let fault = try #require(SOAPFault(Self.fault(code, words)))
-    #expect((fault.code, fault.message, fault.status) == (name, message, status))
-  }
-
-  static func fault(_ code: String, _ words: String) -> [UInt8] {
-    Array(
-      """
-      <?xml version="1.0" encoding="UTF-8"?><soapenv:Envelope \
-      xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"><soapenv:Body><soapenv:Fault>\
-      <faultcode>\(code)</faultcode><faultstring>\(words)</faultstring></soapenv:Fault></soapenv:Body>\
-      </soapenv:Envelope>
-      """.utf8)
   }
 }

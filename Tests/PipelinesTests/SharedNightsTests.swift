@@ -1,0 +1,168 @@
+import Foundation
+import JSON
+import LocalOrg
+import MobileSync
+import Pipelines
+import Rehearsal
+import System
+import TestSupport
+import Testing
+
+/// Runs of fleets whose rights change each night: no file has a value that its user may not read.
+///
+/// Every value is a word of its own. The stores of users who fetch all their records are the oracle.
+@Suite struct SharedNightsTests {
+  private static let seeds = CampaignSize.sharedNights.seeds(from: 20_261_129_000)
+  /// The nights that one fleet plays.
+  private static let nights = 5
+
+  @Test func `no file has a value that its user cannot read, whatever changes at night`()
+    async throws
+  {
+    let log = SeedLog(.sharedNights)
+    for first in stride(from: 0, to: Self.seeds.count, by: Self.nights) {
+      let seeds = Self.seeds[first..<min(first + Self.nights, Self.seeds.count)]
+      var fleets = try FleetScene.Kind.allCases.map { try SharedFleet($0, seeds[first]) }
+      for seed in seeds {
+        for place in fleets.indices { try await fleets[place].playNight(seed) }
+        log?.add(seed, failure: nil)
+      }
+    }
+  }
+}
+
+/// A fleet with random rights, records and shares.
+private struct SharedFleet {
+  private static let users = 40
+  private let scene: FleetScene
+  private let kind: FleetScene.Kind
+  private var random: HistoryRandom
+  private var ids: [String] = []
+  private var words = 1000
+
+  init(_ kind: FleetScene.Kind, _ seed: UInt64) throws {
+    self.kind = kind
+    random = HistoryRandom(seed)
+    var fields = ["LastName", "Title", "Phone", "Tag__c"]
+    if random.chance(30) { fields.append("Secret__c") }
+    if random.chance(30) { fields.append("SystemModstamp") }
+    scene = try FleetScene(users: Self.users, kind, fields: fields)
+    try setUp()
+    for _ in 0..<20 + random.below(30) { try make() }
+  }
+
+  private var org: Org { scene.world.org }
+
+  private mutating func word() -> JSONValue {
+    words += 1
+    return .string(FleetScene.word(words))
+  }
+
+  private mutating func make() throws {
+    let outcome = org.create(
+      "Contact",
+      ["LastName": word(), "Title": word(), "Phone": word(), "Fax": word(), "Secret__c": word()],
+      as: try scene.world.user("admin"))
+    let id = try #require(outcome.id, "\(outcome.errors)")
+    ids.append(id)
+    if random.chance(40) { try org.transfer(id, to: random.pick(scene.users)) }
+    for user in scene.users where random.chance(60) { try org.share(id, with: user) }
+  }
+
+  /// Hides a field that the formula reads, masks and records from some of the users.
+  private mutating func setUp() throws {
+    let formula = random.pick([
+      "Phone & Fax", "Phone & Fax", "UPPER(Title)", "IF(BEGINS(Title, 'zq1'), Phone, Fax)",
+      "$User.LastName & Phone", "$Setup.Fleet__c.Word__c & Phone",
+    ])
+    func names(_ percent: Int) -> String {
+      scene.users.filter { _ in random.chance(percent) }.map { "\"\($0)\"" }
+        .joined(separator: ",")
+    }
+    var profiles: [[String]] = [[], [], []]
+    for user in scene.users { profiles[random.below(3)].append("\"\(user)\"") }
+    let settings = scene.users.enumerated().map {
+      "\"\($1)\": \"\(FleetScene.word(100 + $0))\""
+    }
+    let text = #"""
+      {"customSettings": {"Fleet__c": {"Word__c": {
+         "users": {\#(settings.joined(separator: ","))}}}},
+       "objects": {"Contact": {
+         "fields": {"Tag__c": {"type": "string", "formula": "\#(formula)"},
+           "Secret__c": {"type": "encryptedstring", "length": 40}},
+         "restrictionRules": [{"name": "Some", "userCriteria": "$Profile.Name = 'Blind'",
+           "recordFilter": "RIGHT(Phone, 3) <> '\#(random.below(10))zq' || OwnerId = $User.Id"}]}},
+       "profiles": [
+         {"name": "Field Technician", "users": [\#(profiles[0].joined(separator: ","))]},
+         {"name": "Blind", "users": [\#(profiles[1].joined(separator: ","))],
+           "objects": {"Contact": {"fields": {"Fax": "none"}}}}],
+       "permissionSets": [
+         {"name": "Fax", "users": [\#(names(20))],
+           "objects": {"Contact": {"fields": {"Fax": "read"}}}},
+         {"name": "Secrets", "users": [\#(names(40))], "viewEncryptedData": true}]}
+      """#
+    try org.setUp(OrgSetup(parsing: Array(text.utf8)))
+  }
+
+  /// Changes rights and records, and compares the stores of both ways.
+  mutating func playNight(_ seed: UInt64) async throws {
+    random = HistoryRandom(seed)
+    try org.moveClock(by: 86_400_000)
+    try setUp()
+    for id in ids.shuffled(using: &random).prefix(12) {
+      switch random.below(4) {
+      case 0: try org.unshare(id, from: random.pick(scene.users))
+      case 1: try org.share(id, with: random.pick(scene.users))
+      case 2: try org.transfer(id, to: random.pick(scene.users))
+      default:
+        let admin = try scene.world.user("admin")
+        _ = org.update("Contact", id: id, ["Phone": word(), "Fax": word()], as: admin)
+      }
+    }
+    try make()
+    // Half of the nights are first ones, in which queries are shared too.
+    if random.chance(50) {
+      for mode in [kind.mode, .never] {
+        if Files.exists(scene.data(mode).path) { try Files.remove(scene.data(mode).path) }
+      }
+    }
+    let direct = try await scene.run(.never).summary
+    let summary = try await scene.run(kind.mode, [.prime, .pack]).summary
+    #expect(summary.findings == direct.findings, "seed \(seed)")
+    try check(seed)
+  }
+
+  private func check(_ seed: UInt64) throws {
+    let data = scene.data(kind.mode).path
+    var known: Set<String> = []
+    for user in scene.users {
+      let rows = try scene.rows(of: user, .never)
+      #expect(try scene.rows(of: user, kind.mode) == rows, "seed \(seed), \(user)")
+      let allowed = rows.reduce(into: Set<Substring>()) { $0.formUnion(Self.words(in: $1)) }
+      guard let directory = try scene.newest(of: user, in: scene.data(kind.mode)) else { continue }
+      known.insert(String(directory.dropFirst(data.count + 1)))
+      var files = try Tree.files(directory).map { directory + "/" + $0 }
+      let bundle = try #require(files.first { $0.contains("ios.bundle") })
+      let phone = scene.world.directory.file("phone")
+      if Files.exists(phone) { try Files.remove(phone) }
+      _ = try Device.install(bundle, .ios, into: phone, now: org.now())
+      files += try Tree.files(phone).map { phone + "/" + $0 }
+      for file in files {
+        // All bytes, whether a row uses them or not.
+        let text = String(decoding: try Files.read(file), as: UTF8.self)
+        let others = Self.words(in: text).subtracting(allowed)
+        #expect(others.isEmpty, "seed \(seed), \(user): \(file) has \(others.sorted())")
+      }
+    }
+    // What belongs to no user has no word, and no file of the pool is left.
+    for name in try Tree.files(data) where !name.hasPrefix("users/") {
+      let text = String(decoding: try Files.read(data + "/" + name), as: UTF8.self)
+      #expect(Self.words(in: text).isEmpty, "seed \(seed): \(name)")
+    }
+  }
+
+  /// The words in a text; a formula may have changed their case.
+  private static func words(in text: String) -> Set<Substring> {
+    Set(text.lowercased().matches(of: /zq[0-9]+zq/).map(\.output))
+  }
+}
