@@ -104,7 +104,7 @@ extension Reconciler {
               continue
             } else if isOwn {
               try relateOwn(deletion, id, to: edit, writer, above, &cascades)
-            } else if deletion.isDue, !(Off.has("M1") && !above.inOrg.contains(id)) {
+            } else if deletion.isDue {
               try oppose(deletion.edit, edit, writer, &cascades)
             }
           }
@@ -145,15 +145,12 @@ extension Reconciler {
     case (true, true, true):
       if !isWritten { cascades.masters[edit.id, default: []].append(deletion.edit.id) }
     case (_, false, _) where issued == true:
-      if !isWritten, !Off.has("M2") {
-        cascades.leaving[deletion.edit.id, default: []].insert(edit.id)
-      }
+      if !isWritten { cascades.leaving[deletion.edit.id, default: []].insert(edit.id) }
     case (false, true, _) where issued == true:
       if !isWritten { cascades.kept[edit.id, default: []].formUnion(above.unmoved) }
     default:
       // A record that a write of an earlier return moved there was known to be there.
       guard deletion.isDue, !isWritten || edit.returnID == deletion.edit.returnID else { return }
-      if Off.has("M3") { return }
       let sends = try state.isApproved(deletion.edit, over: edit.id)
       let isApproved = edit.decision?.isApproval == true && !sends
       cascades.contradictions.formUnion([edit.id, deletion.edit.id])

@@ -114,20 +114,7 @@ import Testing
       }
     case .editedAndReturned:
       // Edits that were sent: the records differ in the later generation.
-      for soup in delta.soups where soup.isChanged && soup.name == "accounts" {
-        let connection = try Connection(delta.path)
-        let rows = try connection.all("SELECT id FROM \(raw: "r_\(soup.table)")")
-        connection.close()
-        for id in rows.compactMap({ $0[0].integer }) {
-          let held: SQL = "SELECT 1 FROM \(raw: soup.table) WHERE id = \(id)"
-          guard try store.connection.first(held) != nil else { continue }
-          let edited: JSONObject = [
-            "_soupEntryId": .number(String(id)), "Id": "edited", "Name": "edited word",
-            "__local__": true, "__locally_updated__": true,
-          ]
-          try store.upsert([.object(edited)], into: soup.name)
-        }
-      }
+      try DeltaScene.edit(store, changedBy: delta)
     case .untouched, .marked, .exported, .logged: break
     }
     try store.close()

@@ -212,6 +212,24 @@ final class DeltaScene {
     return content
   }
 
+  /// Edits the accounts of a device's store that a delta changes.
+  static func edit(_ store: Store, changedBy delta: StoreDelta.File) throws {
+    for soup in delta.soups where soup.isChanged && soup.name == "accounts" {
+      let connection = try Connection(delta.path)
+      let rows = try connection.all("SELECT id FROM \(raw: "r_\(soup.table)")")
+      connection.close()
+      for id in rows.compactMap({ $0[0].integer }) {
+        let held: SQL = "SELECT 1 FROM \(raw: soup.table) WHERE id = \(id)"
+        guard try store.connection.first(held) != nil else { continue }
+        let edited: JSONObject = [
+          "_soupEntryId": .number(String(id)), "Id": "edited", "Name": "edited word",
+          "__local__": true, "__locally_updated__": true,
+        ]
+        try store.upsert([.object(edited)], into: soup.name)
+      }
+    }
+  }
+
   /// The violations in a store, among them wrong indexes and wrong full-text tables.
   static func faults(_ file: String) throws -> [String] {
     let connection = try Connection(file)

@@ -1,3 +1,4 @@
+import Archive
 import Bundles
 import Crypto
 import Returns
@@ -27,6 +28,16 @@ struct Issued {
   var entry: StoreEntry
   var manifest: Manifest
   var storePath: String { directory.file("stores/\(entry.path)") }
+
+  /// A returned bundle with these files, each with its name.
+  func returned(in directory: TemporaryDirectory, _ files: [(String, String)]) throws -> String {
+    let path = directory.file("returned.zip")
+    let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
+    try writer.add(name: "manifest.json", bytes: manifest.bytes)
+    for (name, file) in files { try writer.add(name: name, file: file) }
+    try writer.close()
+    return path
+  }
 
   static func stamp(_ platform: Platform, generation: Int = 3, user: String = user) -> Provenance {
     Provenance(

@@ -61,21 +61,12 @@ import Testing
       try Files.read(directory.file("returned.db")) == before, "what came in is kept as it was")
   }
 
-  private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
-    let path = directory.file("returned.zip")
-    let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
-    try writer.add(name: "manifest.json", bytes: issued.manifest.bytes)
-    for (name, file) in files { try writer.add(name: name, file: file) }
-    try writer.close()
-    return path
-  }
-
   @Test func `a returned bundle is validated with the log next to its store`() throws {
     let issued = try Issued(.android)
     try edit(issued.storePath, inLog: true)
     let store = directory.file("returned.db")
-    let path = try bundle(
-      issued,
+    let path = try issued.returned(
+      in: directory,
       [
         (issued.entry.path + "-wal", store + "-wal"), (issued.entry.path, store),
         (issued.entry.path + "-shm", store),
@@ -86,7 +77,8 @@ import Testing
   }
 
   @Test func `an issued bundle that is returned unchanged is recognized as untouched`() throws {
-    let validated = try validate(try bundle(issued, [(issued.entry.path, issued.storePath)]))
+    let validated = try validate(
+      try issued.returned(in: directory, [(issued.entry.path, issued.storePath)]))
     #expect(validated.stores[0].isUntouched)
     #expect(validated.stores[0].scope == .user)
   }
@@ -293,7 +285,7 @@ import Testing
       try Files.remove(directory.file("root"))
       var changed = issued
       change(&changed)
-      return try refusal(bundle(changed, files))?.code
+      return try refusal(changed.returned(in: directory, files))?.code
     }
     #expect(try code([]) == .contents)
     #expect(try code([store, ("extra", issued.storePath)]) == .contents)

@@ -1,4 +1,3 @@
-import Archive
 import Crypto
 import Returns
 import SQLite
@@ -22,15 +21,6 @@ import Testing
     return try Issued.validate(path, expectation, in: directory)
   }
 
-  private func bundle(_ issued: Issued, _ files: [(String, String)]) throws -> String {
-    let path = directory.file("returned.zip")
-    let writer = try ArchiveWriter(path: path, format: .zip, modified: 0)
-    try writer.add(name: "manifest.json", bytes: issued.manifest.bytes)
-    for (name, file) in files { try writer.add(name: name, file: file) }
-    try writer.close()
-    return path
-  }
-
   /// A copy of an issued store with an edit, in the file or only in its log.
   private func edited(_ issued: Issued, inLog: Bool) throws -> String {
     let device = try Connection(issued.storePath)
@@ -46,7 +36,7 @@ import Testing
 
   @Test func `a store in a bundle with an edit is not untouched`() throws {
     let file = try edited(issued, inLog: false)
-    let validated = try validate(try bundle(issued, [(issued.entry.path, file)]))
+    let validated = try validate(try issued.returned(in: directory, [(issued.entry.path, file)]))
     #expect(!validated.stores[0].isUntouched)
   }
 
@@ -58,7 +48,7 @@ import Testing
     issued.manifest.stores[0].sha256 = Digest.sha256Hex(bytes)
     let path = issued.entry.path
     let validated = try validate(
-      try bundle(issued, [(path, file), (path + "-wal", file + "-wal")]))
+      try issued.returned(in: directory, [(path, file), (path + "-wal", file + "-wal")]))
     #expect(!validated.stores[0].isUntouched)
   }
 
@@ -67,7 +57,7 @@ import Testing
     let other = Issued.stamp(.ios, generation: 4).stampID
     issued.manifest.stampID = other
     issued.manifest.stores[0].stampID = other
-    let path = try bundle(issued, [(issued.entry.path, issued.storePath)])
+    let path = try issued.returned(in: directory, [(issued.entry.path, issued.storePath)])
     let refusal = #expect(throws: Refusal.self) { _ = try validate(path) }
     #expect(refusal?.code == .contradiction)
   }
@@ -133,8 +123,8 @@ import Testing
       return UInt8(truncatingIfNeeded: draw >> 33)
     }
     try DurableFile.write(bytes, to: companion)
-    let archive = try bundle(
-      issued, [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
+    let archive = try issued.returned(
+      in: directory, [path, other].flatMap { [($0, issued.storePath), ($0 + "-shm", companion)] })
     func stores(_ fileBytes: Int64) throws -> Int {
       try Files.remove(directory.file("root"))
       return try validate(archive) { $0.fileBytes = fileBytes }.stores.count

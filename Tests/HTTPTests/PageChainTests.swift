@@ -15,22 +15,33 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
 }
 
 @Suite struct PageChainTests {
+  private let servers = Locked<[HTTPServer]>([])
+
+  /// Serves the pages that `respond` makes of a number and the server's address; returns the address.
+  private func serve(
+    _ respond: @escaping @Sendable (_ number: Int, _ url: String) -> ServerResponse
+  ) throws -> String {
+    let address = Locked("")
+    let server = try HTTPServer { request in
+      respond(Int(request.path.dropFirst()) ?? 0, address.withLock { $0 })
+    }
+    servers.withLock { $0.append(server) }
+    address.withLock { $0 = server.url }
+    return server.url
+  }
+
   @Test func `the next page is requested while a page still arrives`() async throws {
     // Page 0 stops after its head until page 1 is requested, and page 1 until page 2 is.
     let asked = (0..<3).map { _ in Gate() }
     let late = Counter()
-    let address = Locked("")
-    let server = try HTTPServer { request in
-      let number = Int(request.path.dropFirst()) ?? 0
+    let url = try serve { number, url in
       asked[number].open()
-      let body = page(number, of: 3, url: address.withLock { $0 }, padding: 200_000)
+      let body = page(number, of: 3, url: url, padding: 200_000)
       guard number < 2 else { return ServerResponse(status: 200, body: body) }
       return ServerResponse(
         status: 200, body: body, fault: .pause(afterBytes: 100, until: { asked[number + 1].wait() })
       )
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
     for number in 0..<3 {
       let body = try #require(try await chain.next()).body
@@ -42,16 +53,12 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `at most the window is in flight or unread`() async throws {
-    let address = Locked("")
     let requests = Counter()
     let third = Gate()
-    let server = try HTTPServer { request in
+    let url = try serve { number, url in
       if requests.increment() == 3 { third.open() }
-      let number = Int(request.path.dropFirst()) ?? 0
-      return ServerResponse(status: 200, body: page(number, of: 20, url: address.withLock { $0 }))
+      return ServerResponse(status: 200, body: page(number, of: 20, url: url))
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let client = try HTTPClient()
     let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
     await third.opened()
@@ -69,21 +76,17 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `only two large pages are in flight or unread`() async throws {
-    let address = Locked("")
     let requests = Counter()
     let isRead = Gate()
     let third = Gate()
-    let server = try HTTPServer { request in
-      let number = Int(request.path.dropFirst()) ?? 0
+    let url = try serve { number, url in
       if requests.increment() == 3 { third.open() }
-      let body = page(number, of: 5, url: address.withLock { $0 }, padding: 3_000_000)
+      let body = page(number, of: 5, url: url, padding: 3_000_000)
       guard number == 1 else { return ServerResponse(status: 200, body: body) }
       // The size of the pages is known once the first is complete.
       return ServerResponse(
         status: 200, body: body, fault: .pause(afterBytes: 0, until: { isRead.wait() }))
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let client = try HTTPClient()
     let chain = client.pages(first: HTTPRequest("GET", url + "/0"), window: 3, next: readHead)
     _ = try await chain.next()
@@ -101,15 +104,11 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `a returned buffer is reused for a later page`() async throws {
-    let address = Locked("")
-    let server = try HTTPServer { request in
-      let number = Int(request.path.dropFirst()) ?? 0
+    let url = try serve { number, url in
       let padding = number == 0 ? 1_000_000 : 10
       return ServerResponse(
-        status: 200, body: page(number, of: 10, url: address.withLock { $0 }, padding: padding))
+        status: 200, body: page(number, of: 10, url: url, padding: padding))
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
     var large = 0
     while let body = try await chain.next()?.body {
@@ -120,15 +119,11 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `an error page ends the chain, and append continues it`() async throws {
-    let address = Locked("")
     let requests = Counter()
-    let server = try HTTPServer { request in
-      let number = Int(request.path.dropFirst()) ?? 0
+    let url = try serve { number, url in
       if number == 2 && requests.increment() == 1 { return ServerResponse(status: 401, body: [1]) }
-      return ServerResponse(status: 200, body: page(number, of: 5, url: address.withLock { $0 }))
+      return ServerResponse(status: 200, body: page(number, of: 5, url: url))
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
     #expect(try await chain.next()?.status == 200)
     #expect(try await chain.next()?.status == 200)
@@ -140,15 +135,11 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `a truncated page is an error, pages requested ahead are discarded`() async throws {
-    let address = Locked("")
-    let server = try HTTPServer { request in
-      let number = Int(request.path.dropFirst()) ?? 0
+    let url = try serve { number, url in
       return ServerResponse(
-        status: 200, body: page(number, of: 5, url: address.withLock { $0 }),
+        status: 200, body: page(number, of: 5, url: url),
         fault: number == 1 ? .dropAfter(bytes: 50) : nil)
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0"), next: readHead)
     _ = try await chain.next()
     let error = await #expect(throws: HTTPError.self) { try await chain.next() }
@@ -183,17 +174,13 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
   }
 
   @Test func `a discarded page does not request its successor`() async throws {
-    let address = Locked("")
     let requests = Counter()
-    let server = try HTTPServer { request in
-      let number = Int(request.path.dropFirst()) ?? 0
+    let url = try serve { number, url in
       let isFirst = requests.increment() == 1
-      let body = page(number, of: 3, url: address.withLock { $0 })
+      let body = page(number, of: 3, url: url)
       return ServerResponse(
         status: 200, body: body, fault: isFirst ? .dropAfter(bytes: body.count - 1) : nil)
     }
-    let url = server.url
-    address.withLock { $0 = url }
     let (arrived, dropped) = (Gate(), Gate())
     let isHeld = Locked(false)
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0")) { head in

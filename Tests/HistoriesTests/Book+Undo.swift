@@ -59,8 +59,8 @@ extension Book {
   }
 
   /// The entries for an edit, for each time that it was open: a resolved edit opens again when it
-  /// is to be undone, when a request of it arrives late, and when the edit that superseded it no
-  /// longer reports its duplicate.
+  /// is to be undone, when a request of it arrives late, when the edit that superseded it no longer
+  /// reports its duplicate, and when the org has another record of it than an operator named.
   func lives(_ mentions: [Mention]) -> [[Mention]] {
     var lives: [[Mention]] = []
     for mention in mentions {
@@ -68,7 +68,8 @@ extension Book {
       let isAgain =
         askedToUndo.contains(mention.row.number) || isTouchedLate(mention.row)
         || mention.row.verdict == .duplicateCreated
-          && lives.last?.last?.row.verdict == .superseded
+          && (lives.last?.last?.row.verdict == .superseded
+            || decisions.contains { $0.number == mention.row.number && $0.named != nil })
       if lives.isEmpty || (isOver && isAgain) { lives.append([]) }
       lives[lives.count - 1].append(mention)
     }

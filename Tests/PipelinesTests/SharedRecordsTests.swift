@@ -152,13 +152,17 @@ import Testing
 
   // MARK: one second
 
+  /// The first account that ada owns.
+  private func owned(_ world: World) throws -> String {
+    let ada = try world.user("ada").id
+    let ids = try world.column("SELECT Id FROM Account WHERE OwnerId = '\(ada)' ORDER BY Id")
+    return try #require(ids.first)
+  }
+
   @Test func `another user's change seen by the second soup's prime is a conflict`() async throws {
     let world = try World()
     try world.org.setClockStep(0)
-    let admin = try world.user("admin")
-    let owned = try world.org.query(
-      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id", as: admin)
-    let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    let id = try owned(world)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
     try device.edit("accounts", id: id, ["Website": "https://a.example"], now: world.org.now())
@@ -177,10 +181,7 @@ import Testing
   func `an overwrite in one second is listed, a deletion conflicts`(_ deletes: Bool) async throws {
     let world = try world(deletes ? "LEAVE_IF_CHANGED" : "OVERWRITE")
     try world.org.setClockStep(0)
-    let admin = try world.user("admin")
-    let owned = try world.org.query(
-      "SELECT Id FROM Account WHERE OwnerId = '\(try world.user("ada").id)' ORDER BY Id", as: admin)
-    let id = try #require(try JSONValue(parsing: owned.records).array?.first?["Id"]?.string)
+    let id = try owned(world)
     try world.change(id, ["Phone": "+1 555 0000"])
     let device = try await world.primed("ada")
     if deletes {

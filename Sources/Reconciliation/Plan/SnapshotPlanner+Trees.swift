@@ -40,7 +40,7 @@ extension SnapshotPlanner {
         plan.sends[index].tree = PlannedSend.Tree(key: key, field: targets.key)
       }
     }
-    if !Off.has("T2") { try block(detailsOf: standing, but: survivors, &plan) }
+    try block(detailsOf: standing, but: survivors, &plan)
     let words = "another record of its family was not sent, so none of them was"
     plan.settled += plan.sends.filter { $0.tree.map { left.contains($0.key) } ?? false }.map {
       ($0.edit, $0.blocked(because: words))

@@ -15,7 +15,7 @@ extension Reconciler {
     var rest = doubtful
     while !rest.isEmpty {
       // The ID of a child's parent is known when the parent's outcome is.
-      var waiting = try rest.filter { try !Off.has("T3") && waits($0, for: rest) }
+      var waiting = try rest.filter { try waits($0, for: rest) }
       if waiting.count == rest.count { waiting = [] }
       let later = Set(waiting.map(\.operation.id))
       for (key, group) in try await askable(rest.filter { !later.contains($0.operation.id) }) {
@@ -50,7 +50,7 @@ extension Reconciler {
   /// If the parent was created twice, a watched child may have either as its parent, so the
   /// reference is left out.
   func resolved(_ operation: OperationRow, isWatched: Bool) throws -> OperationRow {
-    guard !Off.has("T1"), rules.contains(where: { $0.parentField != nil }),
+    guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)?.edit
     else { return operation }
     var operation = operation

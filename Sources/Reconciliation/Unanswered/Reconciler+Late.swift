@@ -41,13 +41,6 @@ extension Reconciler {
     var (late, children): ([DoubtfulWrite], [DoubtfulWrite]) = ([], [])
     for operation in try state.lateOperations(since: state.watchStart(run)) {
       guard let found = try state.openEdit(id: operation.editID) else { continue }
-      let told = try state.verdict(of: operation.editID)
-      if Off.has("D1"), operation.action == .delete, told == .discarded || told == .superseded {
-        continue
-      }
-      if Off.has("D2"), operation.action == .create, operation.state == .done { continue }
-      if Off.has("D4"), operation.action == .create, told == .discarded { continue }
-      if Off.has("K2"), operation.action == .upsert { continue }
       var write = DoubtfulWrite(
         operation: operation, edit: found.edit, snapshotID: found.snapshotID)
       if operation.action == .upsert {
@@ -102,7 +95,7 @@ extension Reconciler {
     let known = try await records(of: writes, key, access)
     var others: [DoubtfulWrite] = []
     for write in writes where write.operation.action == .upsert {
-      if !Off.has("K1") { others += try await holders(of: write, known, access) }
+      others += try await holders(of: write, known, access)
     }
     let held = try await records(of: others, key, access)
     var reported: Set<Int64> = []
@@ -361,9 +354,7 @@ extension Reconciler {
   /// If it needs review, a decision that this run would apply was made without knowing of it, and
   /// is asked again.
   func report(_ settlement: inout Settlement, of edit: Int64) throws {
-    if !Off.has("D3"), !settlement.verdict.isSettled,
-      let pending = try state.pendingDecision(of: edit)
-    {
+    if !settlement.verdict.isSettled, let pending = try state.pendingDecision(of: edit) {
       settlement.detail.decision = try state.refuseDecision(pending, run: run.id)
     }
     try state.settle(edit, run: run.id, settlement)
