@@ -25,9 +25,9 @@ import Testing
     try scene.fill(shared: shared, own: own)
     let (summary, pooled) = try await scene.run(kind.mode)
     #expect(summary.exitStatus == .done && summary.warnings.isEmpty, "\(summary.warnings)")
-    // The direct way sends each record to each of its users.
+    // The direct way sends each record to each of its users; the users are records too.
     let direct = try await scene.run(.never).totals
-    #expect(direct.records == Self.users * Self.records)
+    #expect(direct.records == Self.users * Self.records + Self.users)
     print(
       "FleetCostTests: \(kind), \(Self.users) × \(Self.records): \(pooled.calls) calls, "
         + "\(pooled.records) records, \(pooled.bytes) bytes; each for itself \(direct.calls), "
@@ -57,9 +57,9 @@ import Testing
       + Self.times(shared, of: 5 * RequestLimits.retrieve) + 6
   }
 
-  /// The distinct records, of which a few may come twice, and the samples.
+  /// The users, the distinct records, of which a few may come twice, and the samples.
   private var mostRecords: Int {
-    distinct + distinct / 50 + (Self.users - 1) * RecordPool.sampleSize
+    Self.users + distinct + distinct / 50 + (Self.users - 1) * RecordPool.sampleSize
   }
 
   /// The share of the direct way's bytes.

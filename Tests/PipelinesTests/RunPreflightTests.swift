@@ -245,7 +245,7 @@ import Testing
     while try primed() < 4 {
       nights += 1
       try #require(nights < 10)
-      _ = try? await run(world) { $0.apiBudget = 20 }
+      _ = try? await run(world) { $0.apiBudget = 16 }
       // Records seeded a moment ago would be fetched again by each run.
       try world.org.moveClock(by: 86_400_000)
     }

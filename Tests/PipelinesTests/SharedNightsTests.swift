@@ -133,32 +133,33 @@ private struct SharedFleet {
   }
 
   private func check(_ seed: UInt64) throws {
-    let data = scene.data(kind.mode).path
-    var known: Set<String> = []
+    let data = scene.data(kind.mode)
     for user in scene.users {
       let rows = try scene.rows(of: user, .never)
       #expect(try scene.rows(of: user, kind.mode) == rows, "seed \(seed), \(user)")
       let allowed = rows.reduce(into: Set<Substring>()) { $0.formUnion(Self.words(in: $1)) }
-      guard let directory = try scene.newest(of: user, in: scene.data(kind.mode)) else { continue }
-      known.insert(String(directory.dropFirst(data.count + 1)))
-      var files = try Tree.files(directory).map { directory + "/" + $0 }
+      guard let directory = try scene.newest(of: user, in: data) else { continue }
+      let files = try Tree.files(directory).map { directory + "/" + $0 }
       let bundle = try #require(files.first { $0.contains("ios.bundle") })
       let phone = scene.world.directory.file("phone")
       if Files.exists(phone) { try Files.remove(phone) }
       _ = try Device.install(bundle, .ios, into: phone, now: org.now())
-      files += try Tree.files(phone).map { phone + "/" + $0 }
-      for file in files {
-        // All bytes, whether a row uses them or not.
-        let text = String(decoding: try Files.read(file), as: UTF8.self)
-        let others = Self.words(in: text).subtracting(allowed)
+      for file in try files + Tree.files(phone).map({ phone + "/" + $0 }) {
+        let others = try Self.words(inFile: file).subtracting(allowed)
         #expect(others.isEmpty, "seed \(seed), \(user): \(file) has \(others.sorted())")
       }
     }
     // What belongs to no user has no word, and no file of the pool is left.
-    for name in try Tree.files(data) where !name.hasPrefix("users/") {
-      let text = String(decoding: try Files.read(data + "/" + name), as: UTF8.self)
-      #expect(Self.words(in: text).isEmpty, "seed \(seed): \(name)")
+    let ids = try data.snapshots()
+    for name in try Tree.files(data.path) where !ids.contains(where: { name.contains($0) }) {
+      let words = try Self.words(inFile: data.path + "/" + name)
+      #expect(words.isEmpty, "seed \(seed): \(name)")
     }
+  }
+
+  /// The words in all bytes of a file, whether a row uses them or not.
+  private static func words(inFile path: String) throws -> Set<Substring> {
+    words(in: String(decoding: try Files.read(path), as: UTF8.self))
   }
 
   /// The words in a text; a formula may have changed their case.
