@@ -121,9 +121,8 @@ import Testing
     _ isReplaced: Bool
   ) async throws {
     let fake = try Fake { request, number, act in
-      var response = act(request)
-      if number == 1 { response.fault = .dropAfter(bytes: 0) }
-      return response
+      let response = act(request)
+      return number == 1 ? ServerResponse(status: 500) : response
     }
     if isReplaced { fake.state.withLock { $0.object = ([], "", 7) } }
     let condition = isReplaced ? PutCondition.matching(ObjectVersion("\"7\"")) : .absent
