@@ -131,7 +131,7 @@ import Testing
     #expect(fake.state.withLock { $0.requests } == ["PUT", "PUT", "HEAD"])
   }
 
-  @Test func `a write of another is no success of a lost one`() async throws {
+  @Test func `a write of another client does not count as the lost one`() async throws {
     let fake = try Fake { request, number, act in
       if number == 1 { return Self.fault(503, "SlowDown", "later") }
       return act(request)
