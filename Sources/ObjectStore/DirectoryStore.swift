@@ -33,12 +33,12 @@ package struct DirectoryStore: ObjectStore {
   }
 
   /// Returns the facts about a key, without its digest; nil if there is no object.
-  private func status(_ key: String) throws(ObjectStoreError) -> StoredObject? {
+  private func status(_ key: String) throws(ObjectStoreError) -> ObjectEntry? {
     let file = try file(key)
     do throws(SystemError) {
       let status = try Files.status(file)
       guard status.kind == .regular else { return nil }
-      return StoredObject(
+      return ObjectEntry(
         key: key, size: status.size, version: Self.version(status),
         modified: status.modifiedNanoseconds / 1_000_000)
     } catch {
@@ -47,7 +47,7 @@ package struct DirectoryStore: ObjectStore {
     }
   }
 
-  package func head(_ key: String) async throws(ObjectStoreError) -> StoredObject? {
+  package func head(_ key: String) async throws(ObjectStoreError) -> ObjectEntry? {
     guard var object = try status(key) else { return nil }
     let file = try file(key)
     do throws(CryptoError) {
@@ -62,7 +62,7 @@ package struct DirectoryStore: ObjectStore {
 
   package func get(
     _ key: String, to path: String, limit: Int64
-  ) async throws(ObjectStoreError) -> StoredObject? {
+  ) async throws(ObjectStoreError) -> ObjectEntry? {
     guard let object = try status(key) else { return nil }
     guard object.size <= limit else {
       throw ObjectStoreError(.tooLarge, self.path + "/" + key)
@@ -210,7 +210,7 @@ package struct DirectoryStore: ObjectStore {
   package func page(
     of prefix: String, after mark: String?
   ) async throws(ObjectStoreError) -> ObjectPage {
-    var objects: [StoredObject] = []
+    var objects: [ObjectEntry] = []
     // The directory of the prefix, without the start of a name.
     let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
     if !directory.isEmpty { _ = try file(directory) }
@@ -220,7 +220,7 @@ package struct DirectoryStore: ObjectStore {
   }
 
   private func collect(
-    _ directory: String, _ prefix: String, into objects: inout [StoredObject]
+    _ directory: String, _ prefix: String, into objects: inout [ObjectEntry]
   ) throws(ObjectStoreError) {
     let place = directory.isEmpty ? path : path + "/" + directory
     let names: [String]

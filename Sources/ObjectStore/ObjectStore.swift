@@ -23,10 +23,10 @@ package protocol ObjectStore: Sendable {
   /// - Throws: `ObjectStoreError.Kind.tooLarge` if it has more than `limit` bytes.
   func get(
     _ key: String, to path: String, limit: Int64
-  ) async throws(ObjectStoreError) -> StoredObject?
+  ) async throws(ObjectStoreError) -> ObjectEntry?
 
   /// Returns the facts about an object; nil if there is none.
-  func head(_ key: String) async throws(ObjectStoreError) -> StoredObject?
+  func head(_ key: String) async throws(ObjectStoreError) -> ObjectEntry?
 
   /// Returns the objects whose keys start with a prefix, in the order of their keys: a page of them
   /// that follows the page which returned this mark, or the first page.
@@ -48,8 +48,8 @@ package protocol ObjectStore: Sendable {
 
 extension ObjectStore {
   /// Returns all objects whose keys start with a prefix, in the order of their keys.
-  package func list(_ prefix: String) async throws(ObjectStoreError) -> [StoredObject] {
-    var objects: [StoredObject] = []
+  package func list(_ prefix: String) async throws(ObjectStoreError) -> [ObjectEntry] {
+    var objects: [ObjectEntry] = []
     var mark: String?
     repeat {
       let page = try await page(of: prefix, after: mark)

@@ -15,7 +15,7 @@ package enum PutCondition: Sendable, Hashable {
 }
 
 /// The facts about an object.
-package struct StoredObject: Sendable, Hashable {
+package struct ObjectEntry: Sendable, Hashable {
   package var key: String
   /// The size in bytes.
   package var size: Int64
@@ -28,7 +28,7 @@ package struct StoredObject: Sendable, Hashable {
 
 /// A part of a list of objects.
 package struct ObjectPage: Sendable, Hashable {
-  package var objects: [StoredObject]
+  package var objects: [ObjectEntry]
   /// The mark to ask for the next page with; nil if this is the last one.
   package var next: String?
 }

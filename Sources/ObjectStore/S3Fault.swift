@@ -12,8 +12,8 @@ struct S3Fault: Sendable, Hashable, CustomStringConvertible {
     "InternalError", "OperationAborted", "RequestTimeout", "ServiceUnavailable", "SlowDown",
   ]
 
-  /// Reads the body of a response, without what it repeats of the credentials; nil if it is no
-  /// error.
+  /// Reads the body of a response, without what it repeats of the credentials; nil for
+  /// anything other than an error.
   init?(_ response: HTTPResponse, _ mask: SecretMask) {
     guard response.body.first == UInt8(ascii: "<"), response.body.count <= Self.mostBytes,
       let root = XMLElement(parsing: response.body), root.name == "Error",

@@ -50,7 +50,10 @@ package struct S3Location: Sendable, Hashable {
   /// The key of an object within the prefix; nil for another object.
   func shortKey(_ key: String) -> String? {
     if prefix.isEmpty { return key }
-    return key.hasPrefix(prefix + "/") ? String(key.dropFirst(prefix.utf8.count + 1)) : nil
+    // Bytes: a key may start with the rest of a character.
+    let start = prefix.utf8.count + 1
+    guard key.utf8.starts(with: (prefix + "/").utf8) else { return nil }
+    return String(key.utf8.dropFirst(start))
   }
 
   /// The path of an object, or of the bucket, encoded once, as it is signed.
@@ -69,7 +72,7 @@ package struct S3Location: Sendable, Hashable {
   }
 
   /// The store in messages.
-  var description: String {
+  package var description: String {
     "\(parts.scheme)://\(parts.host)/\(bucket)" + (prefix.isEmpty ? "" : "/" + prefix)
   }
 }

@@ -4,7 +4,7 @@ import System
 import XML
 
 extension S3Store {
-  package func head(_ key: String) async throws(ObjectStoreError) -> StoredObject? {
+  package func head(_ key: String) async throws(ObjectStoreError) -> ObjectEntry? {
     let response = try await send(Request(method: "HEAD", key: key))
     if response.status == 404 { return nil }
     let headers = response.http.headers
@@ -16,14 +16,14 @@ extension S3Store {
       throw ObjectStoreError(
         .invalidResponse("its version, size or time is missing"), location(key))
     }
-    return StoredObject(
+    return ObjectEntry(
       key: key, size: size, version: version, modified: modified,
       sha256: headers[words.digestHeader])
   }
 
   package func get(
     _ key: String, to path: String, limit: Int64
-  ) async throws(ObjectStoreError) -> StoredObject? {
+  ) async throws(ObjectStoreError) -> ObjectEntry? {
     guard let object = try await head(key) else { return nil }
     guard object.size <= limit else { throw ObjectStoreError(.tooLarge, location(key)) }
     do throws(ObjectStoreError) {
@@ -41,7 +41,7 @@ extension S3Store {
 
   /// Copies an object in this version to a file; returns false if it is gone.
   private func copy(
-    _ object: StoredObject, to path: String
+    _ object: ObjectEntry, to path: String
   ) async throws(ObjectStoreError) -> Bool {
     let place = location(object.key)
     do throws(SystemError) {
@@ -123,7 +123,7 @@ extension S3Store {
       let whole = isEncoded ? HTTPQuery.decode(form: written).first?.0 ?? "" : written
       guard let key = bucket.shortKey(whole) else { return nil }
       page.objects.append(
-        StoredObject(
+        ObjectEntry(
           key: key, size: size, version: ObjectVersion(version), modified: modified))
     }
     if root.child("IsTruncated")?.text == "true" {

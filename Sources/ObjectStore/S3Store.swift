@@ -79,7 +79,7 @@ package struct S3Store: ObjectStore {
     var repeatsConflicts = true
   }
 
-  /// A response, and whether an earlier attempt may have been carried out.
+  /// A response, and whether an earlier attempt may have been executed.
   struct Response {
     var http: HTTPResponse
     var isRepeated: Bool
@@ -138,7 +138,7 @@ package struct S3Store: ObjectStore {
     return message
   }
 
-  /// A connection that is slower is given up, and the request repeated.
+  /// A connection that is slower is closed, and the request repeated.
   private static let leastBytesPerSecond = 100_000
 
   /// Whether the store may answer the same request otherwise a moment later.

@@ -29,7 +29,7 @@ public struct ForeignS3: Sendable {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let own = root.appendingPathComponent(".build/python-moto/bin/python").path
-    let python = FileManager.default.isExecutableFile(atPath: own) ? own : "python3"
+    let python = FileManager.default.isExecutableFile(atPath: own) ? own : "/usr/bin/python3"
     let script = root.appendingPathComponent("Tests/Python/moto_store.py").path
     guard
       let process = try? ChildProcess.start(
