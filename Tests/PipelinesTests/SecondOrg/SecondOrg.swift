@@ -17,10 +17,6 @@ final class SecondOrg: Sendable {
   }
 
   static let directory = World.repository + "/Tests/ForeignOrg"
-  /// Python, whose compiled modules are kept until the tests end, not among the sources.
-  private static let python = [
-    "python3", "-X", "pycache_prefix=" + TemporaryDirectory.untilExit("python").path,
-  ]
   static let versions = (58...66).map { "\($0).0" }
   let login: String
   private let process: RunningProcess
@@ -51,7 +47,8 @@ final class SecondOrg: Sendable {
 
   private init(data: String, seed: Int) throws {
     process = try ChildProcess.start(
-      "/usr/bin/env", Self.python + [Self.directory + "/serve.py", data, "--seed", String(seed)],
+      "/usr/bin/env",
+      ["python3", "-B", Self.directory + "/serve.py", data, "--seed", String(seed)],
       environment: ProcessEnvironment.variables())
     // It returns all of its data in one answer.
     var whole = HTTPClient.Configuration()
@@ -137,7 +134,7 @@ final class SecondOrg: Sendable {
     let words = [login] + stores.flatMap { [$0.syncs, $0.path, $0.username] }
     return try await StoreThread(name: "judge").run { () throws in
       let result = try ChildProcess.run(
-        "/usr/bin/env", Self.python + [Self.directory + "/judge.py"] + words,
+        "/usr/bin/env", ["python3", "-B", Self.directory + "/judge.py"] + words,
         environment: ProcessEnvironment.variables())
       let text = String(decoding: result.output + result.error, as: UTF8.self)
       let lines = text.split(separator: "\n").map(String.init)
