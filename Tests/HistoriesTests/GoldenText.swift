@@ -23,15 +23,16 @@ enum GoldenText {
       return .object(
         JSONObject(
           object.compactMap { name, value in
-            times.contains(name) && isTime(value) ? nil : (name, withoutTimes(value))
+            isTime(value, in: name) ? nil : (name, withoutTimes(value))
           }))
     default: return value
     }
   }
 
-  /// As in `2026-01-31T01:00:33.000Z`.
-  private static func isTime(_ value: JSONValue) -> Bool {
-    value.string.flatMap { Dates.milliseconds(iso8601: $0) } != nil
+  /// Whether a member is such a time, as in `2026-01-31T01:00:33.000Z`, or an age.
+  private static func isTime(_ value: JSONValue, in name: String) -> Bool {
+    if name == "ageDays" { return true }
+    return times.contains(name) && value.string.flatMap { Dates.milliseconds(iso8601: $0) } != nil
   }
 
   static func outcomes(_ reports: [JSONValue]) -> String {

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct FailingOrgTests {
   let world: World
-  init() throws { world = try World() }
+  init() throws { world = try World.withoutSharing() }
 
   func run(_ stages: Stage...) async throws -> RunSummary {
     try await world.run { options in

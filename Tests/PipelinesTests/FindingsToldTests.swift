@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct FindingsToldTests {
   let world: World
-  init() throws { world = try World() }
+  init() throws { world = try World.withoutSharing() }
 
   private func status() throws -> PipelineStatus {
     try PipelineStatus.read(world.pipeline, root: world.root)

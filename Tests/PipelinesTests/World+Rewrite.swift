@@ -3,6 +3,13 @@ import System
 import Testing
 
 extension World {
+  /// A world whose users share no records, so that a fault of a user's requests always hits them.
+  static func withoutSharing() throws -> World {
+    try World {
+      $0.replacing(#""platforms":"#, with: #""prime": {"share": "never"}, "platforms":"#)
+    }
+  }
+
   /// A run of the current pipeline file, without pauses.
   func runAsWritten(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
