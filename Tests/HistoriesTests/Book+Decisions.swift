@@ -50,8 +50,8 @@ extension Book {
     noteSeen([Int(edit.number)], in: world)
   }
 
-  /// What late requests did, as far as the last report of some edits shows it, has been seen by a
-  /// person.
+  /// What late requests did, as far as the last report of some edits shows it, has been seen by an
+  /// operator.
   mutating func noteSeen(_ numbers: [Int], in world: World) {
     for number in numbers {
       guard let told = orderedReports.last(where: { $0.row(number) != nil }),
@@ -138,7 +138,7 @@ extension Book {
     }.first
   }
 
-  /// The values of an edit that an operator gave up are not sent, as long as its device does not
+  /// The values of an edit that an operator discarded are not sent, as long as its device does not
   /// return them again.
   func judgeGivenUp(_ change: Change, _ words: String) throws {
     let holders = returned.flatMap { one in
@@ -148,7 +148,7 @@ extension Book {
     guard !holders.isEmpty else { return }
     let isGivenUp = holders.allSatisfy { verdicts(of: $0.row, in: [$0.file]).last == .discarded }
     if isGivenUp {
-      throw Violation("\(words) became \(change.value), which an operator gave up")
+      throw Violation("\(words) became \(change.value), which an operator discarded")
     }
   }
 }

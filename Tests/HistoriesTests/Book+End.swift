@@ -382,7 +382,7 @@ extension Book {
     let others = world.watch.records.map(\.id).filter {
       world.watch.firstName(of: $0)?.hasPrefix("other") ?? false
     }
-    // What late requests made is told (`judgeLate`).
+    // What late requests made is reported (`judgeLate`).
     let late = lateEffects.filter { $0.kind == .made }.map(\.record)
     let own = Set(syncs.filter(\.isMade).map(\.recordID) + others + late)
     for marker in makers.keys.sorted() {

@@ -17,7 +17,7 @@ struct LateEffect: Sendable, Hashable {
   var lastRun: Int
   /// Whether the edit of the request still waited for it.
   var isAwaited: Bool
-  /// Whether a person who was shown it has decided about its edit.
+  /// Whether an operator who was shown it has decided about its edit.
   var isSeen = false
 
   func stands(in watch: OrgWatch) -> Bool {
@@ -130,7 +130,7 @@ extension Book {
     }
   }
 
-  /// What a late request did is told.
+  /// What a late request did is reported.
   ///
   /// If its edit had an outcome by then, it stays open until a person who was shown it has decided.
   func judgeLate(in world: World) throws {

@@ -46,7 +46,7 @@ extension History {
     .orgChange(OrgChange(action: action, target: .ofPhone, isSameSecond: false))
   }
 
-  /// One or both attempts to send an edit are lost, an operator or its phone settles it, and then
+  /// One or both attempts to send an edit are lost, an operator or its phone resolves it, and then
   /// they arrive.
   private static func lost(_ random: inout HistoryRandom, _ phone: Int, _ pick: Int) -> [Step] {
     let soup = random.pick([0, 0, 1, 2])

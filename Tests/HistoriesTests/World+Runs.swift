@@ -234,7 +234,7 @@ extension World {
         book.note(.made, of: record.id, after: lastRun, in: self)
       } else if record.isDeleted, before[record.id]?.isDeleted == false {
         book.touchedLate.insert(record.id)
-        // With its account, which is told.
+        // With its account, which is reported.
         if let parent = record.parent, before[parent]?.isDeleted == false,
           watch.record(parent)?.isDeleted == true
         {

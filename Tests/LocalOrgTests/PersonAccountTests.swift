@@ -25,7 +25,7 @@ import Testing
 
   private func code(_ outcome: RowOutcome) -> String? { outcome.errors.first?.code }
 
-  @Test func `an account with a last name is a person, who is a contact as well`() throws {
+  @Test func `an account with a last name is a person account, which has a contact`() throws {
     let (account, contact) = try person()
     let row = try #require(
       try sample.records(
@@ -50,7 +50,7 @@ import Testing
       try sample.column("SELECT Name FROM Account WHERE IsPersonAccount = false") == ["Mill"])
   }
 
-  @Test func `a change of a person changes the contact, with the same date`() throws {
+  @Test func `a change of a person account changes its contact, with the same date`() throws {
     let (account, contact) = try person()
     let change = sample.org.update(
       "Account", id: account, ["LastName": "Hill", "PersonEmail": .null], as: sample.admin)
@@ -65,7 +65,7 @@ import Testing
     #expect(try sample.column("SELECT Name FROM Account WHERE Id = '\(account)'") == ["Grace Hill"])
   }
 
-  @Test func `the fields of persons and of businesses exclude each other`() throws {
+  @Test func `the fields of person accounts and of others exclude each other`() throws {
     let (account, contact) = try person()
     let mill = try #require(
       try sample.records("SELECT Id FROM Account WHERE Name = 'Mill'").first?["Id"]?.string)
@@ -82,7 +82,7 @@ import Testing
     #expect(self.code(org.delete("Contact", id: contact, as: admin)) == refusal)
   }
 
-  @Test func `a person is deleted and restored as a whole`() throws {
+  @Test func `a person account is deleted and restored with its contact`() throws {
     let (account, contact) = try person()
     #expect(sample.org.delete("Account", id: account, as: sample.admin).errors.isEmpty)
     #expect(try sample.records("SELECT Id FROM Contact").isEmpty)

@@ -64,7 +64,9 @@ import Testing
     try scene.office(ids[1], ["Phone": "office"])
     try device.edit("accounts", id: ids[0], ["Phone": "device"], now: scene.world.org.now())
     try scene.world.handBack(device, as: "ada.sqlite", edited: ids[1], ["Name": "Named"])
-    let (verdicts, edits) = try await scene.night()
+    let (verdicts, found) = try await scene.night()
+    let edits = ids.compactMap { id in found.first { $0.recordID == id } }
+    try #require(edits.count == 2)
     #expect(verdicts == [.conflict: 2])
     #expect(edits[0].detail.fields.map(\.base) == [given])
     #expect(edits.allSatisfy { !$0.detail.hasNoBase })
@@ -119,7 +121,9 @@ import Testing
       try device.edit("accounts", id: id, fields, now: scene.world.org.now())
     }
     try scene.world.handBack(device, as: "ada.sqlite")
-    let (verdicts, edits) = try await scene.night()
+    let (verdicts, found) = try await scene.night()
+    let edits = found.filter { $0.recordID == ids[0] }
+    try #require(edits.count == 1)
     #expect(verdicts == (mode == "config" ? [.conflict: 2] : [.conflict: 1, .updated: 1]))
     #expect(edits[0].detail.fields.map(\.base) == [given])
     for id in ids { #expect(try scene.field("Phone", of: id) == "office") }

@@ -10,7 +10,7 @@ import Testing
 /// return.
 @Suite struct RunPreflightTests {
   private let world: World
-  init() throws { world = try World() }
+  init() throws { world = try World.withoutSharing() }
 
   private static let fetching: Set<RequestKind> = [
     .query, .queryMore, .search, .priming, .retrieve, .recent, .bulkCreate,
@@ -245,7 +245,7 @@ import Testing
     while try primed() < 4 {
       nights += 1
       try #require(nights < 10)
-      _ = try? await run(world) { $0.apiBudget = 16 }
+      _ = try? await run(world) { $0.apiBudget = 20 }
       // Records seeded a moment ago would be fetched again by each run.
       try world.org.moveClock(by: 86_400_000)
     }

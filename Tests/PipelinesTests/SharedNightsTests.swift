@@ -8,15 +8,15 @@ import System
 import TestSupport
 import Testing
 
-/// Runs of fleets whose rights change each night: no file has a value that its user may not read.
+/// Runs of fleets whose rights change between runs: no file has a value that its user may not read.
 ///
-/// Every value is a word of its own. The stores of users who fetch all their records are the oracle.
+/// Every value is a different word. The stores of users who fetch all their records are the oracle.
 @Suite struct SharedNightsTests {
   private static let seeds = CampaignSize.sharedNights.seeds(from: 20_261_129_000)
-  /// The nights that one fleet plays.
+  /// The runs of one fleet.
   private static let nights = 5
 
-  @Test func `no file has a value that its user cannot read, whatever changes at night`()
+  @Test func `no file has a value that its user cannot read, whatever changes between runs`()
     async throws
   {
     let log = SeedLog(.sharedNights)
@@ -120,7 +120,7 @@ private struct SharedFleet {
       }
     }
     try make()
-    // Half of the nights are first ones, in which queries are shared too.
+    // Half of the runs are first ones, in which queries are shared too.
     if random.chance(50) {
       for mode in [kind.mode, .never] {
         if Files.exists(scene.data(mode).path) { try Files.remove(scene.data(mode).path) }

@@ -120,7 +120,7 @@ package enum OperationOutcome {
   case doubt
   /// The write certainly did not happen and may be retried.
   case again
-  /// The write is given up: it was not sent, or nothing shows that it happened.
+  /// The write is over: it was not sent, or nothing shows that it happened.
   case dropped
 }
 

@@ -2,7 +2,7 @@ import SQLite
 
 /// The contacts of person accounts.
 extension OrgStore {
-  /// Whether an account is a person, or a contact is a person's.
+  /// Whether a record is a person account or the contact of one.
   func isPerson(_ id: String, _ table: StoredObject) throws -> Bool {
     guard let place = table.place("IsPersonAccount") else { return false }
     return try row(table, id: id)?[place] == 1

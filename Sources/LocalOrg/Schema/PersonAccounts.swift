@@ -28,7 +28,7 @@ enum PersonAccounts {
   static let personFields = Set(
     ["LastName", "FirstName", "Salutation"] + prefixed.map { "Person" + $0 })
 
-  /// Whether the members of a create make an account a person: it has a last name.
+  /// Whether the members of a create make a person account: they have a last name.
   static func isPerson(_ fields: JSONObject, _ object: ObjectSchema) -> Bool {
     object.name == "Account" && object.field("IsPersonAccount") != nil
       && fields.contains { name, value in name.lowercased() == "lastname" && !value.isNull }
@@ -48,7 +48,7 @@ enum PersonAccounts {
       fields: unfit.sorted())
   }
 
-  /// The error for a change of a person's contact.
+  /// The error for a change of the contact of a person account.
   static func refusal(_ object: ObjectSchema) -> OrgError {
     OrgError(
       code: "INVALID_OPERATION",

@@ -12,7 +12,7 @@ package struct OrgSetup: Sendable {
   var objects: [String: ObjectRules] = [:]
   /// The custom settings.
   var settings = CustomSettings()
-  /// Whether an account can be a person.
+  /// Whether the org has person accounts.
   private(set) var hasPersonAccounts = false
   /// The file, as it was read.
   let text: [UInt8]

@@ -161,8 +161,10 @@ final class PooledRecords {
       }
     }
     bytes.append(UInt8(ascii: "]"))
-    shelves[group]?.put(records, of: bytes, by: reader)
-    pool.note(fetched: count, used: count)
+    if let shelf = shelves[group] {
+      shelf.put(records, of: bytes, by: reader)
+      pool.note(fetched: count, used: count)
+    }
     return bytes
   }
 

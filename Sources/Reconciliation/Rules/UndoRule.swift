@@ -21,7 +21,7 @@ package enum UndoRule {
 
   /// The user who deleted a record in the recycle bin; nil if the record does not tell.
   ///
-  /// A deletion is a change of its own. A record that the system changed after its last user may
+  /// A deletion is a change as well. A record that the system changed after its last user may
   /// have been deleted by another one.
   static func deleter(inBin record: JSONObject) -> String? {
     guard let modified = record["LastModifiedDate"]?.string,

@@ -40,7 +40,7 @@ extension Session {
   }
 
   /// Lets the next request with several parts describe these objects too, so that they need no
-  /// request of their own.
+  /// separate request.
   ///
   /// What is needed before such a request is sent, or was not described by it, is requested as if
   /// nothing had been expected.
