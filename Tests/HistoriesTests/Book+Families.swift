@@ -132,7 +132,8 @@ extension Book {
 
   /// What a late request did is reported.
   ///
-  /// If its edit had an outcome by then, it stays open until a person who was shown it has decided.
+  /// If its edit had an outcome by then, it stays open until an operator who was shown it has
+  /// decided.
   func judgeLate(in world: World) throws {
     var last: [Int: Report.Row] = [:]
     for report in orderedReports {
