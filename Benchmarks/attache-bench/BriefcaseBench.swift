@@ -38,8 +38,18 @@ struct BriefcaseBench {
   /// The default of `org.concurrency`.
   static let concurrency = 4
 
-  /// One run in a separate process; the org answers in this one.
   private func play(_ org: LocalOrg.Org) throws -> BriefcaseReport.Run {
+    let (told, log) = try Self.play(org, fleet, options)
+    let run = BriefcaseReport.Run(told, log: log.entries)
+    options.note("  \(run.requests) requests: \(told.wall) ms, \(told.processor) ms of processor")
+    return run
+  }
+
+  /// One run in a separate process, with the requests that it sent; the org answers in this one,
+  /// after `options.latency`.
+  static func play(
+    _ org: LocalOrg.Org, _ fleet: BenchFleet, _ options: BenchOptions
+  ) throws -> (told: Measurement, log: RequestLog) {
     let served = try fleet.serve(org)
     defer { served.server.stop() }
     served.server.faults.add(.any, nth: 1, times: .max, .delay(milliseconds: options.latency))
@@ -51,9 +61,7 @@ struct BriefcaseBench {
       throw BenchFailure(
         "\(told.records) of \(options.users * options.records) records are in the stores")
     }
-    let run = BriefcaseReport.Run(told, log: served.server.log.entries)
-    options.note("  \(run.requests) requests: \(told.wall) ms, \(told.processor) ms of processor")
-    return run
+    return (told, served.server.log)
   }
 
   static var syncsFile: String {

@@ -54,20 +54,8 @@ struct FleetBench {
     return report
   }
 
-  /// One run in a separate process; the org answers in this one.
   private func play(_ org: LocalOrg.Org) throws -> FleetReport.Run {
-    let served = try fleet.serve(org)
-    defer { served.server.stop() }
-    served.server.faults.add(.any, nth: 1, times: .max, .delay(milliseconds: options.latency))
-    let told = try Measurement(
-      parsing: BenchChild.run(
-        .assigned, ["--directory", fleet.directory], variables: served.variables,
-        deadlineSeconds: 7200))
-    guard told.records == options.users * options.records else {
-      throw BenchFailure(
-        "\(told.records) of \(options.users * options.records) records are in the stores")
-    }
-    return FleetReport.Run(
-      BriefcaseReport.Run(told, log: served.server.log.entries), served.server.log.totals())
+    let (told, log) = try BriefcaseBench.play(org, fleet, options)
+    return FleetReport.Run(BriefcaseReport.Run(told, log: log.entries), log.totals())
   }
 }
