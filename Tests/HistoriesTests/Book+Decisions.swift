@@ -89,6 +89,14 @@ extension Book {
     return Set(decisions(about: row).compactMap(\.named))
   }
 
+  /// How often an operator had a new row created although some of its records were shown.
+  func countDecided(_ markers: Set<String>, beside records: Set<String>) -> Int {
+    decisions.count { one in
+      [.device, .set].contains(one.kind) && !one.records.isDisjoint(with: records)
+        && row(one.row, of: one.file)?.marker.map(markers.contains) ?? false
+    }
+  }
+
   /// Whether an operator decided about an edit of a row, or of one of some records.
   func isDecided(_ row: PhoneRow, _ ids: Set<String>) -> Bool {
     decisions.contains { !$0.records.isDisjoint(with: ids) } || !decisions(about: row).isEmpty

@@ -139,7 +139,7 @@ extension Book {
         throw Violation("it is \(told.verdict.rawValue), but the org has no such record")
       }
       for (field, value) in sent where !ids.contains(where: { watch.hasSeen(value, $0, field) }) {
-        if isReplacedByOperator(field, told.number) { continue }
+        if isReplacedByOperator(field, row, told.number) { continue }
         throw Violation(
           "it is \(told.verdict.rawValue), but its \(field) \(value) was never in the org")
       }
@@ -175,10 +175,16 @@ extension Book {
     }
   }
 
-  /// Whether an operator decided on another value for a field of an edit.
-  private func isReplacedByOperator(_ field: String, _ number: Int) -> Bool {
+  /// Whether an operator decided on another value for a field of an edit, or of an earlier return of
+  /// it.
+  private func isReplacedByOperator(_ field: String, _ row: PhoneRow, _ number: Int) -> Bool {
     decisions.contains { one in
-      one.number == number && one.kind == .set && (one.entered[field] != nil || !one.sendsDevice)
+      guard one.kind == .set, one.entered[field] != nil || !one.sendsDevice else { return false }
+      return one.number == number
+        || self.row(one.row, of: one.file).map {
+          $0.record == row.record
+            && $0.changed[field]?.value == row.changed[field]?.value
+        } ?? false
     }
   }
 
@@ -375,7 +381,7 @@ extension Book {
   // MARK: creates
 
   /// The pipeline creates each record of a phone at most once, except for one recreated after a
-  /// deletion.
+  /// deletion and one that an operator had created beside those that were shown.
   ///
   /// A record that the phone has sent as well is reported.
   private func judgeCreates(in world: World) throws {
@@ -400,7 +406,9 @@ extension Book {
       let made = ids.subtracting(own)
       // An external ID is free again when its record is deleted.
       let named = Set(again.flatMap(\.candidates)).intersection(ids)
-      let most = 1 + again.count + named.count + (makers[marker]?.key != nil ? deleted.count : 0)
+      let most =
+        1 + again.count + named.count + (makers[marker]?.key != nil ? deleted.count : 0)
+        + countDecided(markers, beside: ids)
       if made.count > most {
         throw Violation("the org has \(made.count) records of \(marker): \(made.sorted())")
       }
