@@ -27,8 +27,16 @@ import Testing
     20_261_122_121, 20_261_122_223, 20_261_122_487, 20_261_123_189, 20_261_126_166, 20_261_126_176,
   ]
 
-  /// The directory named by `ATTACHE_HISTORIES_KEEP`, for the pipelines' data of reduced histories.
-  static let keep = ProcessEnvironment.variable("ATTACHE_HISTORIES_KEEP")
+  /// Plays a reduced history again until it fails, and keeps its pipeline's data in the directory
+  /// named by `ATTACHE_HISTORIES_KEEP`.
+  static func keep(_ small: History) async {
+    guard let directory = ProcessEnvironment.variable("ATTACHE_HISTORIES_KEEP") else { return }
+    // Concurrent requests arrive in another order each time.
+    for number in 0..<20 {
+      let kept = "\(directory)/\(small.seed)-\(number)"
+      if (try? await World.run(small, keeping: kept)) == nil { return }
+    }
+  }
 
   @Test func `the histories of make test contain steps of each family`() {
     let histories = (0..<UInt64(CampaignSize.histories.count(at: .test))).map {
@@ -45,14 +53,7 @@ import Testing
     let campaign = Campaign(
       .histories, from: Self.seed, found: Self.found + Self.foundLater
     ) { History(seed: $0, isKept: Self.found.contains($0)) }
-    let tally = await campaign.judge { small in
-      guard let keep = Self.keep else { return }
-      // Concurrent requests arrive in another order each time.
-      for number in 0..<20 {
-        let kept = "\(keep)/\(small.seed)-\(number)"
-        if (try? await World.run(small.history, keeping: kept)) == nil { return }
-      }
-    }
+    let tally = await campaign.judge { await Self.keep($0.history) }
     // A resumed soak test has counted its earlier histories elsewhere.
     guard CampaignSize.histories.count >= 150, SeedLog(.histories) == nil else { return }
     let least = CampaignSize.histories.count / 150
