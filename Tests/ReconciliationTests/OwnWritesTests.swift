@@ -75,6 +75,27 @@ struct OwnWritesTests {
     #expect(try day.record("Account", id)["Phone"] == "3")
   }
 
+  @Test(arguments: [Decision.device, .set(["Phone": "4"], rest: .device)], [1, 2] as [Int64])
+  func `of two rows that contradict each other, a decided one is not replaced by the other`(
+    _ decision: Decision, _ decided: Int64
+  ) async throws {
+    let day = try FieldDay()
+    day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    let edits = [
+      try day.edited(account: id, ["Phone": "2"]),
+      try day.edited("others", "Account", id, ["Phone": "3"]),
+    ]
+    #expect(try await day.verdicts(edits, handback: 1) == "device conflict 2")
+    try day.decide(decided, decision)
+    #expect(day.verdicts(try await day.run()) == "updated 1")
+    let phone = try day.record("Account", id)["Phone"]
+    try day.decide(3 - decided, .retry)
+    _ = try await day.run()
+    #expect(try day.record("Account", id)["Phone"] == phone)
+    #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
+  }
+
   /// Another user corrects a new record before it is read back; `isLost` means that the answer was
   /// lost, too.
   @Test(arguments: [true, false])

@@ -41,7 +41,11 @@ package struct OwnWriteStory {
       if isSameRow { write.fields[name] = value }
       if next.isDoubted { write.answered.remove(name) } else { write.answered.insert(name) }
     }
-    guard isSameRow else { return noteBeside(next) }
+    // An operator's values are not the device's.
+    let overruled = entered.names.filter { name in
+      !isUndo && next.payload[name] != nil && !FieldValue.isSame(entered[name], element?[name])
+    }
+    guard isSameRow else { return noteBeside(next, overruled) }
     if let date { write.ownDates.append(date) }
     if !isUndo { noteGiven(next, after) }
     for (name, value) in next.payload {
@@ -51,9 +55,7 @@ package struct OwnWriteStory {
     }
     // If an operator entered another value than the device's, or undid it, the device still has its
     // own.
-    let replaced = isUndo ? next.payload : entered
-    for (name, value) in replaced where next.payload[name] != nil {
-      if !isUndo, FieldValue.isSame(value, element?[name]) { continue }
+    for name in isUndo ? next.payload.names : overruled {
       write.sent[name] = element?[name] ?? .null
       write.entered.insert(name)
       write.given[name] = given[next.editID]?[name]
@@ -62,7 +64,9 @@ package struct OwnWriteStory {
     if next.editID >= newest?.edit ?? 0 { newest = (next.editID, element) }
   }
 
-  private mutating func noteBeside(_ next: OperationRow) {
+  private mutating func noteBeside(_ next: OperationRow, _ overruled: [String]) {
+    // The device has seen them in no row.
+    for name in overruled { write.left[name] = nil }
     let former = next.seen?.object ?? [:]
     var replaced: JSONObject = [:]
     for name in next.payload.names { replaced[name] = former[name] }

@@ -7,12 +7,16 @@ import System
 
 extension RecordHistory {
   /// The fields that a device edited, as far as that is known without the org.
-  package func editedFields(of edit: OpenEdit, _ rules: [ReconciledSync]) -> FieldComparison {
+  ///
+  /// - Parameter isSent: whether what was sent of the edit itself counts as no longer edited
+  package func editedFields(
+    of edit: OpenEdit, _ rules: [ReconciledSync], isSent: Bool = true
+  ) -> FieldComparison {
     let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(
       device: element, deviceDate: edit.modificationDate, issued: edit.base,
-      ownWrite: ownWrite(of: edit), serverDate: nil, serverFields: nil)
+      ownWrite: ownWrite(of: edit, isSent: isSent), serverDate: nil, serverFields: nil)
     return FieldComparison(
       device: element, base: choice.base, server: nil, listed: listed,
       unseen: choice.unseen, earlier: choice.earlier, replaced: choice.replaced,
@@ -58,13 +62,13 @@ extension RecordHistory {
   /// Later writes of the edit's own row are not part of its past: an edit that is processed again
   /// is decided against the org, not against what was sent after it. Nor is its prior write if an
   /// operator decides about an update that was left as a conflict and arrived late.
-  package func ownWrite(of edit: OpenEdit) -> MergeBaseRule.OwnWrite? {
+  package func ownWrite(of edit: OpenEdit, isSent: Bool = true) -> MergeBaseRule.OwnWrite? {
     if edit.recordID == nil { return nil }
     let writes = writes.filter { $0.action != .delete }
     let named = namedWrite(before: edit)
     if writes.isEmpty { return named }
     let own = written(Set(writes.map(\.editID)), before: edit)
-    let isLeft = edit.operation == .update && edit.decision?.verdict == .conflict
+    let isLeft = !isSent || edit.operation == .update && edit.decision?.verdict == .conflict
     let hasPast = !lineages.ancestry(of: edit.id).past.isEmpty
     var story = OwnWriteStory(named)
     for write in writes {

@@ -68,7 +68,8 @@ extension SnapshotPlanner {
   ///
   /// Nothing shows which of two rows of one device its user meant, so `reconcile.deviceConflicts`
   /// does not decide it either. Edits that do not contradict each other are merged: each sends the
-  /// fields that were edited in it.
+  /// fields that were edited in it. If they came in one return, an operator's decision to send one
+  /// of them is none to send the other after it.
   private func contradictions(_ edit: OpenEdit) throws -> [Int64] {
     let siblings = try siblings(of: edit).filter(\.isUnseen).map(\.edit).filter { other in
       rules.contains { $0.soup == other.soup }
@@ -78,7 +79,8 @@ extension SnapshotPlanner {
     return try siblings.filter { other in
       let deletes = [edit, other].count { $0.syncOperation == .delete }
       if deletes > 0 { return deletes == 1 }
-      let theirs = try editedFields(of: other).edited
+      let theirs = try histories.history(of: other)
+        .editedFields(of: other, rules, isSent: other.returnID != edit.returnID).edited
       return mine.contains { field in
         theirs.contains { $0.name == field.name && !FieldValue.isSame($0.device, field.device) }
       }
