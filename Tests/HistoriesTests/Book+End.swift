@@ -152,6 +152,7 @@ extension Book {
       // Its listed fields were sent with an earlier return.
       let isSent = sent.allSatisfy { field, value in
         ids.contains { watch.hasSeen(value, $0, field) }
+          || isReplacedByOperator(field, row, told.number)
       }
       if !isSent || row.isDeleted {
         throw Violation("it is filtered, and \(sent.keys.sorted()) travels")

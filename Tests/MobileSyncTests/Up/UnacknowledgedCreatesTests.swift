@@ -66,15 +66,18 @@ import Testing
     let corrected: JSONObject = ["Name": "A", "Phone": "9"]
     #expect(fates([lost(a)], [record(1, corrected, touched: true)]) == "1")
     #expect(fates([lost(a)], [record(1, corrected)]) == "1")
-    #expect(fates([lost(a)], [record(1, ["Name": "Z", "Phone": "9"], touched: true)]) == "1")
+    #expect(fates([lost(a)], [record(1, ["Name": "a.", "Phone": "9"], touched: true)]) == "1")
     let deleted = record(1, a, ["IsDeleted": true])
     #expect(fates([lost(a)], [deleted]) == "1")
   }
 
-  @Test func `an untouched record that is unlike the create needs an operator's decision`() {
-    let unlike = record(1, ["Name": "Z", "Phone": "9"])
-    #expect(fates([lost(a)], [unlike]) == "?")
-    #expect(UnacknowledgedCreates.match([lost(a)], [unlike], asksPerson: false) == [.notMade])
+  @Test func `a record that has nothing of the create needs an operator's decision`() {
+    let unlike: JSONObject = ["Name": "Z", "Phone": "9"]
+    let own = record(1, unlike)
+    #expect(fates([lost(a)], [own]) == "?")
+    #expect(UnacknowledgedCreates.match([lost(a)], [own], asksPerson: false) == [.notMade])
+    #expect(fates([lost(a)], [record(1, unlike, touched: true)]) == "?")
+    #expect(fates([lost(a)], [record(1, unlike, ["IsDeleted": true])]) == "?")
   }
 
   @Test func `of records with the sent values, an existing one is chosen`() {

@@ -126,10 +126,10 @@ struct UnacknowledgedCreatesMatching {
   /// not distinguish records.
   private func resembles(_ candidate: Candidate, _ group: Group) -> Bool {
     group.fields.contains { name, value in
-      guard !FieldValue.isSame(value, nil), value.bool == nil, candidate.record[name]?.bool == nil,
-        value.string.flatMap({ RecordID($0) }) == nil,
-        FieldValue.isSame(value, candidate.record[name])
-      else { return false }
+      let held = candidate.record[name]
+      guard WriteEvidence.isDistinctive(value, held), FieldValue.isSame(value, held) else {
+        return false
+      }
       return !groups.contains { other in
         other.members != group.members && FieldValue.isSame(other.fields[name], value)
       }
@@ -197,15 +197,15 @@ struct UnacknowledgedCreatesMatching {
 
   /// Assigns the record if only one record and one create remain; returns whether it did.
   ///
-  /// An untouched record that has nothing of what was sent may be the sender's separate work at
-  /// that time, so an operator must decide.
+  /// A record that has nothing of what was sent may be the sender's separate work at that time,
+  /// whoever has changed it since, so an operator must decide.
   private mutating func adoptTheLast() -> Bool {
     for index in groups.indices where groups[index].members.count == 1 {
       let create = groups[index].members[0]
       let left = candidates(of: create)
       guard !isUnsure(creates[create]), left.count == 1, let candidate = left.first,
         isInTime(candidate, creates[create]),
-        candidate.isTouched || resembles(candidate, groups[index])
+        WriteEvidence.derivesAny(of: groups[index].fields, in: candidate.record)
       else { continue }
       let rivals = groups.contains { other in
         other.members.contains { rival in

@@ -88,6 +88,20 @@ package enum WriteEvidence: Sendable, Hashable {
       && compared.allSatisfy { derives(record[$0.name], from: $0.value) }
   }
 
+  /// Whether a record has, in one of its fields, a distinctive value that was sent or what automation
+  /// most likely makes of it.
+  static func derivesAny(of sent: JSONObject, in record: JSONObject) -> Bool {
+    sent.contains { name, value in
+      isDistinctive(value, record[name]) && derives(record[name], from: value)
+    }
+  }
+
+  /// Whether equal values show more than chance: empty values, flags and references do not.
+  static func isDistinctive(_ sent: JSONValue, _ held: JSONValue?) -> Bool {
+    !FieldValue.isSame(sent, nil) && sent.bool == nil && held?.bool == nil
+      && sent.string.flatMap { RecordID($0) } == nil
+  }
+
   /// Whether a value is the one that was sent or most likely derived from it: a text with other
   /// case, white space or punctuation, a number with fewer digits, or a time without milliseconds.
   package static func derives(_ held: JSONValue?, from sent: JSONValue?) -> Bool {
