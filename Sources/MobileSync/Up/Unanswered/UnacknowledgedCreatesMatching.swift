@@ -205,7 +205,9 @@ struct UnacknowledgedCreatesMatching {
       let left = candidates(of: create)
       guard !isUnsure(creates[create]), left.count == 1, let candidate = left.first,
         isInTime(candidate, creates[create]),
-        WriteEvidence.derivesAny(of: groups[index].fields, in: candidate.record)
+        resembles(candidate, groups[index])
+          || candidate.isTouched
+            && WriteEvidence.derivesAny(of: groups[index].fields, in: candidate.record)
       else { continue }
       let rivals = groups.contains { other in
         other.members.contains { rival in
