@@ -1,3 +1,4 @@
+import Ledger
 import TestSupport
 
 /// The steps drawn from a sixth random stream: what operators decide while requests are under way,
@@ -38,8 +39,11 @@ extension History {
     _ random: inout HistoryRandom, _ percent: Int, _ steps: Step...
   ) -> [Step] { random.chance(percent) ? steps : [] }
 
-  private static func decide(_ random: inout HistoryRandom) -> Step {
-    .decide(back: random.pick([0, 0, 0, 1, 2]), way: random.below(100))
+  private static func decide(
+    _ random: inout HistoryRandom, wanted: Decision.Kind? = nil
+  ) -> Step {
+    let back = random.pick([0, 0, 0, 1, 2])
+    return .decide(back: back, way: random.below(100), wanted: wanted)
   }
 
   private static func ofPhone(_ action: OrgChange.Action) -> Step {
@@ -65,7 +69,9 @@ extension History {
     case 1:
       steps += [decide(&random), .editAgain(phone: phone, field: pick)]
       steps += maybe(&random, 70, .returnStore(phone: phone))
-    default: steps.append(decide(&random))
+    // A deletion is given up, and a new row's record is named.
+    default:
+      steps.append(decide(&random, wanted: first.kinds.contains(.delete) ? .discard : .record))
     }
     steps += maybe(&random, 30, .wait(seconds: 1200))
     steps.append(.run(.reconcile, random.chance(15) ? lost : nil))

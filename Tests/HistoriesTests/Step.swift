@@ -1,3 +1,5 @@
+import Ledger
+
 /// One step of a history, as plain data, so that it can be left out, printed and repeated.
 ///
 /// A step identifies rows, records, backups and runs by a number, which is taken modulo their count
@@ -32,8 +34,9 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   case deleteParent(phone: Int, isFormer: Bool)
   /// The phone takes its last deletion or edit back.
   case takeBack(phone: Int)
-  /// An operator decides one of the open edits, counted from the last, in one of the possible ways.
-  case decide(back: Int, way: Int)
+  /// An operator decides one of the open edits, counted from the last, in one of the possible ways:
+  /// the wanted one, if it is possible.
+  case decide(back: Int, way: Int, wanted: Decision.Kind? = nil)
   /// Another user changes what has the external ID of the phone's last new visit.
   case orgKey(phone: Int, KeyChange)
   /// The phone changes a row that its bundle issued as open.
@@ -181,8 +184,9 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
       "phone \(phone) deletes the account that a moved contact "
         + (isFormer ? "had before" : "was given to")
     case .takeBack(let phone): "phone \(phone) takes its last deletion or edit back"
-    case .decide(let back, let way):
+    case .decide(let back, let way, let wanted):
       "an operator decides the open edit \(back) before the last, way \(way)"
+        + (wanted.map { ", \($0.rawValue) if possible" } ?? "")
     case .orgKey(let phone, let change):
       "another user \(change.rawValue) what has the external id of the last visit of phone \(phone)"
     case .fix(let phone, let pick, let field):

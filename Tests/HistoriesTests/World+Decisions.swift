@@ -7,8 +7,8 @@ import TestSupport
 
 /// What operators decide about open edits, and what phones take back.
 extension World {
-  /// Decides an open edit, counted from the last, in one of the possible ways.
-  func decide(_ back: Int, _ way: Int) throws -> Bool {
+  /// Decides an open edit, counted from the last, in the wanted way or one of the possible ones.
+  func decide(_ back: Int, _ way: Int, _ wanted: Decision.Kind?) throws -> Bool {
     let decisions = PipelineDecisions(pipeline, root: root)
     watch.look(.pipeline)
     do {
@@ -16,7 +16,8 @@ extension World {
         .sorted { $0.number > $1.number }
       guard !open.isEmpty else { return false }
       let edit = open[back % open.count]
-      let kind = edit.possible[way % edit.possible.count]
+      let kind =
+        edit.possible.first { $0 == wanted } ?? edit.possible[way % edit.possible.count]
       guard let choice = choice(kind, edit, way) else { return false }
       let result = try decisions.enter([], .init(edits: [edit.number], choice), by: "grace")
       guard let decided = result.decided.first else { return false }

@@ -155,7 +155,7 @@ final class World {
     case .deleteParent(let phone, let isFormer):
       isDone = try deleteParent(phones[phone], isFormer: isFormer)
     case .takeBack(let phone): isDone = try takeBack(phones[phone])
-    case .decide(let back, let way): isDone = try decide(back, way)
+    case .decide(let back, let way, let wanted): isDone = try decide(back, way, wanted)
     case .orgKey(let phone, let change): isDone = try changeKey(phones[phone], change)
     case .fix(let phone, let pick, let field): isDone = try fix(phones[phone], pick, field)
     case .discard(let phone, let pick): isDone = try discard(phones[phone], pick)
