@@ -5,10 +5,10 @@ import JSON
 /// The org makes the contact together with the account, and keeps what both have alike. The account
 /// has the contact's other fields under names with `Person`. Clients change the account only.
 enum PersonAccounts {
+  private static let nameParts = ["LastName", "FirstName", "Salutation"]
+
   /// The contact's fields that an account has under their own names.
-  private static let shared = [
-    "LastName", "FirstName", "Salutation", "Phone", "Fax", "OwnerId",
-  ]
+  private static let shared = nameParts + ["Phone", "Fax", "OwnerId"]
 
   /// The contact's fields that an account has with `Person` before their names.
   private static let prefixed =
@@ -25,8 +25,7 @@ enum PersonAccounts {
 
   /// The account's fields of business accounts, and of person accounts, only.
   static let businessField = "Name"
-  static let personFields = Set(
-    ["LastName", "FirstName", "Salutation"] + prefixed.map { "Person" + $0 })
+  static let personFields = Set(nameParts + prefixed.map { "Person" + $0 })
 
   /// Whether the members of a create make a person account: they have a last name.
   static func isPerson(_ fields: JSONObject, _ object: ObjectSchema) -> Bool {
