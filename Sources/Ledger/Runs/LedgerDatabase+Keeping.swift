@@ -10,19 +10,6 @@ package struct OpenEditPlace: Sendable, Hashable {
   package var sha256: String
 }
 
-/// What the ledger knows about a return.
-package struct ReturnStory: Sendable {
-  let id: Int64
-  /// The name of the user who returned it; nil if no run has primed that user.
-  package var username: String?
-  package var snapshotID: String
-  package var generation: Int
-  /// `ios` or `android`.
-  package var platform: String
-  /// When it arrived, in ms of the org's time.
-  package var arrived: Int64
-}
-
 extension LedgerDatabase {
   /// The snapshot of the store that a return `r` is of; for a global store from a user's bundle,
   /// the global snapshot.
@@ -63,27 +50,13 @@ extension LedgerDatabase {
     ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert(Int($1[1].integer ?? 0)) }
   }
 
-  /// What the ledger knows about the return with a digest; nil if the ledger does not have it.
-  package func returnStory(sha256: String) throws -> ReturnStory? {
-    let row = try connection.first(
-      """
-      SELECT r.id, s.username, r.snapshot_id, r.generation, r.platform, r.arrived_ms
-      FROM returned r LEFT JOIN snapshot s ON s.id = r.snapshot_id WHERE r.sha256 = \(sha256)
-      """)
-    guard let row, let id = row[0].integer else { return nil }
-    return ReturnStory(
-      id: id, username: row[1].text, snapshotID: row[2].text ?? "",
-      generation: Int(row[3].integer ?? 0), platform: row[4].text ?? "",
-      arrived: row[5].integer ?? 0)
-  }
-
   /// The edits of a return, each with its latest verdict.
-  package func verdicts(of story: ReturnStory) throws -> [(number: Int64, verdict: String)] {
+  package func verdicts(of row: ReturnRow) throws -> [(number: Int64, verdict: String)] {
     try connection.all(
       """
       SELECT e.id, e.verdict FROM returned r JOIN seen n ON n.return_id = r.id
         JOIN edit e ON e.id = n.edit_id
-      WHERE coalesce(r.part_of, r.id) = \(story.id) ORDER BY e.id
+      WHERE coalesce(r.part_of, r.id) = \(row.id) ORDER BY e.id
       """
     ).map { ($0[0].integer ?? 0, $0[1].text ?? "not reconciled yet") }
   }

@@ -129,25 +129,25 @@ struct KeepSurvey {
   /// Returns the processed returns that arrived before a time, or that the ledger does not know.
   private func returned(
     _ places: [OpenEditPlace], before time: Int64
-  ) throws -> [KeepFacts.Returned] {
+  ) throws -> [KeepFacts.File] {
     let open = Dictionary(grouping: places, by: \.sha256)
     return try Self.names(in: data.done).compactMap { sha256 in
-      let arrived = try ledger.returnStory(sha256: sha256)?.arrived
+      let arrived = try ledger.returned(sha256: sha256)?.arrived
       if let arrived, arrived > time { return nil }
       let directory = data.done + "/" + sha256
-      return KeepFacts.Returned(
+      return KeepFacts.File(
         sha256: sha256, name: TakenReturn(directory: directory)?.name ?? sha256,
         bytes: DiskUse.bytes(of: directory), arrived: arrived,
         openEdits: Set(open[sha256]?.map(\.edit) ?? []))
     }
   }
 
-  private func quarantined() throws -> [KeepFacts.Quarantined] {
+  private func quarantined() throws -> [KeepFacts.File] {
     try Quarantine.list(data.quarantine).map { item in
-      KeepFacts.Quarantined(
+      KeepFacts.File(
         sha256: item.sha256, name: item.detail["name"]?.string ?? item.sha256,
         bytes: DiskUse.bytes(of: data.quarantine + "/" + item.sha256),
-        ingested: try ledger.returnStory(sha256: item.sha256)?.arrived)
+        arrived: try ledger.returned(sha256: item.sha256)?.arrived)
     }
   }
 
