@@ -78,7 +78,7 @@ package struct PipelineStatus: Sendable {
   ) throws -> [Finding] {
     let lying = try Quarantine.list(data.quarantine)
     let names = Set(lying.map(\.sha256))
-    let known = try state.openFindings().filter {
+    let known = try state.findings(.open).filter {
       $0.kind != .returnQuarantined || names.contains($0.subject)
     }
     let told = Set(known.filter { $0.kind == .returnQuarantined }.map(\.subject))

@@ -277,6 +277,11 @@ package final class Reconciler {
 
   // MARK: verdicts
 
+  /// Records an edit's verdict of this run.
+  func settle(_ edit: Int64, _ settlement: Settlement) throws {
+    try state.settle([GivenVerdict(edit: edit, settlement)], run: run.id)
+  }
+
   /// Records verdicts in one transaction.
   func settle(_ settled: [(OpenEdit, Settlement)]) throws {
     guard !settled.isEmpty else { return }

@@ -68,4 +68,9 @@ extension LedgerDatabase {
     (row.edits, row.witnesses) = (edits, witnesses)
     return try record(return: row, run: run)
   }
+
+  /// Records an edit's verdict of a run.
+  func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    try settle([GivenVerdict(edit: edit, settlement)], run: run)
+  }
 }

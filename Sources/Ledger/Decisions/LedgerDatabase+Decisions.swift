@@ -40,6 +40,16 @@ package struct DecisionFacts: Sendable {
     (self.twins, self.pending) = (twins, pending)
   }
 
+  /// Which edits are asked for.
+  package enum Selection: Sendable {
+    /// Those with a pending decision.
+    case decided
+    /// The unresolved ones with one of these verdicts.
+    case open(Set<Verdict>)
+    /// Those that wrote to a record and are to be undone.
+    case toBeUndone(recordID: String)
+  }
+
   /// The org's values that were shown, by field.
   package var shown: JSONObject {
     detail.fields.reduce(into: JSONObject()) { shown, field in
@@ -84,15 +94,23 @@ extension LedgerDatabase {
     return found
   }
 
-  /// The numbers of the unresolved edits that have one of these verdicts.
-  package func editsToDecide(_ verdicts: Set<Verdict>) throws -> [Int64] {
-    let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
-    return try connection.all(
-      """
-      SELECT e.id FROM edit e WHERE e.verdict IN (\(list: wanted)) AND \(Self.isUnsettledEdit)
-      ORDER BY e.id
-      """
-    ).compactMap { $0[0].integer }
+  /// The numbers of the selected edits, in order.
+  package func editNumbers(_ which: DecisionFacts.Selection) throws -> [Int64] {
+    let selection: SQL =
+      switch which {
+      case .decided: "SELECT edit_id FROM decision WHERE state = 'pending'"
+      case .open(let verdicts):
+        """
+        SELECT e.id FROM edit e
+        WHERE e.verdict IN (\(list: verdicts.map { .text($0.rawValue) })) AND \(Self.isUnsettledEdit)
+        """
+      case .toBeUndone(let recordID):
+        """
+        SELECT DISTINCT e.id FROM operation o JOIN edit e ON e.id = o.edit_id
+        WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND \(Self.isToBeUndone)
+        """
+      }
+    return try connection.all("\(selection) ORDER BY 1").compactMap { $0[0].integer }
   }
 
   /// The facts of the edits that a run left unresolved with a verdict, and the number of the edit
@@ -233,12 +251,6 @@ extension LedgerDatabase {
     return pending
   }
 
-  /// The edits with a pending decision.
-  package func decidedEdits() throws -> [Int64] {
-    try connection.all("SELECT edit_id FROM decision WHERE state = 'pending' ORDER BY edit_id")
-      .compactMap { $0[0].integer }
-  }
-
   /// Withdraws a pending decision, because the edit was superseded or a later decision replaces it.
   func withdrawDecision(of edit: Int64) throws {
     try connection.run(
@@ -316,28 +328,6 @@ extension LedgerDatabase {
       UPDATE creation SET record_id = coalesce(record_id, \(first)), device_record_id = \(id)
       WHERE id = \(creation) AND (device_record_id IS NULL OR device_record_id = \(first))
       """)
-  }
-
-  /// Whether a report has shown a record as a candidate for the edit's creation.
-  package func hasShown(_ recordID: String, asCandidateOf edit: Int64) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM outcome o, json_each(o.detail, '$.candidates') c
-      WHERE o.edit_id = \(edit) AND c.value = \(recordID) LIMIT 1
-      """) != nil
-  }
-
-  /// The records of an edit with a duplicate, as last reported; nil if none were reported.
-  package func toldTwins(of edit: Int64) throws -> Twins? {
-    let row = try connection.first(
-      """
-      SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
-      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.duplicateCreated) ORDER BY n.number DESC LIMIT 1
-      """)
-    guard let row else { return nil }
-    let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))
-    guard let first = detail.recordID, let second = detail.otherID else { return nil }
-    return (first, second, detail.candidates.filter { $0 != first && $0 != second })
   }
 
   /// The object of records created on devices, derived from a prior write or from a return; nil if

@@ -1,13 +1,17 @@
 import SQLite
 
-/// An unresolved edit and a row in which it was seen.
-package struct OpenEditPlace: Sendable, Hashable {
-  package var edit: Int64
-  /// The snapshot of the store that had it.
-  package var snapshotID: String
-  /// The generation of that store.
-  package var generation: Int
-  package var sha256: String
+/// What the ledger needs of the pipeline's directory.
+package struct NeededFiles: Sendable {
+  /// The unresolved edits.
+  package var openEdits: Set<Int64> = []
+  /// Those that came from stores of a generation, by snapshot.
+  package var ofGeneration: [String: [Int: Set<Int64>]] = [:]
+  /// Those that a return contained, by its digest.
+  package var ofReturn: [String: Set<Int64>] = [:]
+  /// Those that a run processed, by its ID.
+  package var ofRun: [String: Set<Int64>] = [:]
+  /// The newest generations that devices have returned, for each snapshot's users and platforms.
+  package var lastReturned: [String: Set<Int>] = [:]
 }
 
 extension LedgerDatabase {
@@ -24,30 +28,41 @@ extension LedgerDatabase {
     }?.now
   }
 
-  /// The unresolved edits, with every return that contained them.
-  package func openEditPlaces() throws -> [OpenEditPlace] {
-    try connection.all(
+  /// What is needed of the pipeline's directory.
+  package func neededFiles() throws -> NeededFiles {
+    var needed = NeededFiles()
+    for row in try connection.all(
       """
       SELECT e.id, \(Self.ownSnapshot), r.generation, w.sha256
       FROM edit e JOIN seen n ON n.edit_id = e.id JOIN returned r ON r.id = n.return_id
         JOIN returned w ON w.id = coalesce(r.part_of, r.id)
       WHERE \(Self.isUnsettledEdit)
-      """
-    ).map { row in
-      OpenEditPlace(
-        edit: row[0].integer ?? 0, snapshotID: row[1].text ?? "",
-        generation: Int(row[2].integer ?? 0), sha256: row[3].text ?? "")
+      """)
+    {
+      guard let edit = row[0].integer else { continue }
+      needed.openEdits.insert(edit)
+      needed.ofGeneration[row[1].text ?? "", default: [:]][
+        Int(row[2].integer ?? 0), default: []
+      ].insert(edit)
+      needed.ofReturn[row[3].text ?? "", default: []].insert(edit)
     }
-  }
-
-  /// The newest generations that devices have returned, for each snapshot's users and platforms.
-  package func lastReturned() throws -> [String: Set<Int>] {
-    try connection.all(
+    for row in try connection.all(
+      """
+      SELECT x.run_id, e.id FROM edit e JOIN outcome x ON x.edit_id = e.id
+      WHERE \(Self.isUnsettledEdit)
+      """)
+    {
+      needed.ofRun[row[0].text ?? "", default: []].insert(row[1].integer ?? 0)
+    }
+    for row in try connection.all(
       """
       SELECT \(Self.ownSnapshot), max(r.generation) FROM returned r
       GROUP BY r.snapshot_id, r.part_of IS NULL, r.platform
-      """
-    ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert(Int($1[1].integer ?? 0)) }
+      """)
+    {
+      needed.lastReturned[row[0].text ?? "", default: []].insert(Int(row[1].integer ?? 0))
+    }
+    return needed
   }
 
   /// The edits of a return, each with its latest verdict.
@@ -59,16 +74,6 @@ extension LedgerDatabase {
       WHERE coalesce(r.part_of, r.id) = \(row.id) ORDER BY e.id
       """
     ).map { ($0[0].integer ?? 0, $0[1].text ?? "not reconciled yet") }
-  }
-
-  /// The runs that processed unresolved edits, with these edits.
-  package func runsOfOpenEdits() throws -> [String: Set<Int64>] {
-    try connection.all(
-      """
-      SELECT x.run_id, e.id FROM edit e JOIN outcome x ON x.edit_id = e.id
-      WHERE \(Self.isUnsettledEdit)
-      """
-    ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert($1[1].integer ?? 0) }
   }
 
   // MARK: values

@@ -124,6 +124,24 @@ package enum OperationOutcome {
   case dropped
 }
 
+/// What becomes known of a write besides its outcome; times are in ms of the org's time.
+package enum OperationNote {
+  /// If it is repeated, it has a separate request, because its own was answered as too large.
+  case isSeparate
+  /// The latest time at which it was sent without an answer. It may have waited between attempts
+  /// for as long as the org asked. The time of the first attempt stays, because records that it
+  /// created are looked for from then on.
+  case lastAttempt(Int64)
+  /// Its payload, if that differs from the plan.
+  case sent(JSONObject)
+  /// What the record held before it, if that was read after the write was planned.
+  case seen(JSONObject)
+  /// When it was completed; a bulk job may have taken hours.
+  case end(Int64)
+  /// The record was in the recycle bin at this time; a deletion by attache cannot have a later date.
+  case gone(by: Int64)
+}
+
 extension LedgerDatabase {
   /// Records the planned writes of snapshots, each with the ID of its sender, on disk before the
   /// first request.
@@ -180,16 +198,26 @@ extension LedgerDatabase {
         WHERE id IN (\(each: operations.map(\.id)))
         """)
       for operation in operations where operation.isCompleted {
-        try noteSent(operation, operation.payload)
+        try note(.sent(operation.payload), of: [operation])
       }
     }
   }
 
-  /// Records that writes, if they are repeated, each have a separate request, because theirs was
-  /// answered as too large.
-  package func separate(_ operations: [OperationRow]) throws {
+  /// Records what became known of writes.
+  package func note(_ fact: OperationNote, of operations: [OperationRow]) throws {
+    let change: SQL =
+      switch fact {
+      case .isSeparate: "batch = 1"
+      case .lastAttempt(let time):
+        "last_ms = CASE WHEN coalesce(last_ms, sent_ms) < \(time) THEN \(time) ELSE last_ms END"
+      case .sent(let payload): "payload = \(JSONValue.object(payload).text)"
+      case .seen(let seen): "seen = \(JSONValue.object(seen).text)"
+      case .end(let time): "sent_ms = \(time)"
+      // The org's times have whole seconds.
+      case .gone(let time): "server_date = \(Dates.salesforce(time / 1000 * 1000 + 999))"
+      }
     try connection.run(
-      "UPDATE operation SET batch = 1 WHERE id IN (\(each: operations.map(\.id)))")
+      "UPDATE operation SET \(change) WHERE id IN (\(each: operations.map(\.id)))")
   }
 
   /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
@@ -209,35 +237,6 @@ extension LedgerDatabase {
         try move(row, to: .doubt)
       }
     }
-  }
-
-  /// Records the latest time at which a write without an answer was sent, in the org's time.
-  ///
-  /// It may have waited between attempts for as long as the org asked. The time of the first
-  /// attempt stays, because records that it created are looked for from then on.
-  package func noteLastAttempt(of operation: OperationRow, _ milliseconds: Int64) throws {
-    try connection.run(
-      """
-      UPDATE operation SET last_ms = \(milliseconds)
-      WHERE id = \(operation.id) AND coalesce(last_ms, sent_ms) < \(milliseconds)
-      """)
-  }
-
-  /// Records the payload of a write if it differs from the plan or has not been recorded.
-  package func noteSent(_ operation: OperationRow, _ payload: JSONObject) throws {
-    try connection.run(
-      "UPDATE operation SET payload = \(JSONValue.object(payload).text) WHERE id = \(operation.id)")
-  }
-
-  /// Records what the record held before a write, if that was read after the write was planned.
-  package func noteSeen(_ operation: OperationRow, _ seen: JSONObject) throws {
-    try connection.run(
-      "UPDATE operation SET seen = \(JSONValue.object(seen).text) WHERE id = \(operation.id)")
-  }
-
-  /// Records when a write was completed, in the org's time; a bulk job may have taken hours.
-  package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
-    try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")
   }
 
   /// Records the outcome of one write.
@@ -304,15 +303,6 @@ extension LedgerDatabase {
       let fields: JSONValue = one.fields.map { .object($0) } ?? .null
       return [SQLiteValue(one.date), .text(fields.text), .integer(one.operation.id)]
     }
-  }
-
-  /// Records that a record was in the recycle bin at a time (in ms of the org's time).
-  ///
-  /// A deletion by attache cannot have a later date.
-  package func noteGone(_ operation: OperationRow, by milliseconds: Int64) throws {
-    // The org's times have whole seconds.
-    let date = Dates.salesforce(milliseconds / 1000 * 1000 + 999)
-    try connection.run("UPDATE operation SET server_date = \(date) WHERE id = \(operation.id)")
   }
 
   /// The operations that are not finished, and those whose edit has no verdict yet.

@@ -77,7 +77,7 @@ package struct PipelineDecisions: Sendable {
   package func open() throws -> [Open] {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
-    let decided = Set(try ledger.decidedEdits())
+    let decided = Set(try ledger.editNumbers(.decided))
     return try ledger.unsettledEditList().map { edit in
       let isDecided = decided.contains(edit.number)
       return Open(
@@ -140,7 +140,7 @@ package struct PipelineDecisions: Sendable {
     if let selection {
       let named = Set(requests.map(\.edit))
       let byNumber = Set(selection.edits)
-      let chosen = try selection.edits + ledger.editsToDecide(selection.verdicts)
+      let chosen = try selection.edits + ledger.editNumbers(.open(selection.verdicts))
       for edit in chosen where !named.contains(edit) {
         if !byNumber.contains(edit), let waiting = try ledger.pendingDecision(of: edit),
           waiting.by != name
@@ -169,7 +169,7 @@ package struct PipelineDecisions: Sendable {
   package func affected(by decided: [Int64]) throws -> Set<Int64> {
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    return Set(decided).union(try ledger.editsToDecide([.blocked]))
+    return Set(decided).union(try ledger.editNumbers(.open([.blocked])))
   }
 
   /// The requests of a file that identify the edit by more than its number.

@@ -35,7 +35,7 @@ extension IngestStage {
       run.summary.returns.known += 1
       // Unless this run accepted the file itself, and was interrupted between two copies.
       let isOwn = try sha256.map {
-        try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
+        try !run.ledger.findings(.about(.returnAccepted, $0, by: run.row.id)).isEmpty
       }
       if isOwn != true { try run.note(.returnKnown, path, ["name": .string(name)]) }
       let username = try sha256.flatMap(run.ledger.returned(sha256:)).flatMap {

@@ -30,7 +30,9 @@ extension SnapshotPlanner {
     of edit: OpenEdit
   ) throws -> (first: String?, second: String?, others: [String])? {
     guard let creation = edit.creation, creation.recordID != nil else { return nil }
-    if creation.isTwice || edit.decision == nil, let reported = try state.openTwins(of: edit) {
+    if creation.isTwice || edit.decision == nil,
+      let reported = try state.toldTwins(of: edit.id, ifOpen: true)
+    {
       return reported
     }
     return creation.isTwice ? (creation.recordID, creation.deviceRecordID, []) : nil
