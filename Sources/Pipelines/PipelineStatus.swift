@@ -58,7 +58,7 @@ package struct PipelineStatus: Sendable {
     }
     status.unjudged = try state.unjudgedEdits()
     status.unsettled = try state.unsettledEdits()
-    status.open = try state.unsettledEditList()
+    status.open = try state.reportEdits(.unsettled)
     status.runs = try state.runs(limit: 5)
     let inbox = data.inbox(pipeline.inbox.path)
     if Files.isDirectory(inbox) {

@@ -86,7 +86,7 @@ extension Reconciler {
   /// resolved.
   func leaveInDoubt(_ edits: [OpenEdit]) throws {
     let dropped = Set(edits.filter { $0.decision?.decision == .discard }.map(\.id))
-    for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
+    for operation in try state.operations(.unfinished) where dropped.contains(operation.editID) {
       try state.finish(operation, .dropped)
     }
     let words = "it was sent, and the org could not be queried about it"

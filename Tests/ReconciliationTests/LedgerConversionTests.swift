@@ -101,7 +101,7 @@ struct LedgerConversionTests {
     #expect(
       try state.connection.integer("SELECT count(*) FROM operation WHERE purpose = 'send'") == 9)
     #expect(
-      try state.unfinishedOperations().map(\.purpose.rawValue) == ["send", "send", "send", "undo"])
+      try state.operations(.unfinished).map(\.purpose.rawValue) == ["send", "send", "send", "undo"])
   }
 
   @Test func `what decisions lifted stays lifted`() throws {

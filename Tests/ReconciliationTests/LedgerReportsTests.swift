@@ -178,12 +178,12 @@ struct LedgerReportsTests {
   @Test func `a completed write is known as unread until it is read back`() throws {
     let operation = try planned(try begin())
     try state.markSent([operation], now: 1000)
-    #expect(try state.unreadOperations(since: 0).isEmpty)
+    #expect(try state.operations(.unread(since: 0)).isEmpty)
     try state.finish(operation, .done(recordID: nil))
-    #expect(try state.unreadOperations(since: 1000).map(\.id) == [operation.id])
-    #expect(try state.unreadOperations(since: 1001).isEmpty)
+    #expect(try state.operations(.unread(since: 1000)).map(\.id) == [operation.id])
+    #expect(try state.operations(.unread(since: 1001)).isEmpty)
     try state.noteLeft([(operation, nil, nil)])
-    #expect(try state.unreadOperations(since: 0).isEmpty)
+    #expect(try state.operations(.unread(since: 0)).isEmpty)
   }
 
   @Test(arguments: [true, false])
@@ -194,6 +194,6 @@ struct LedgerReportsTests {
     try state.finish(operation, .dropped)
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     #expect(try raw.integer("SELECT is_doubted FROM operation") == (wasInDoubt ? 1 : 0))
-    #expect(try state.unfinishedOperations().isEmpty)
+    #expect(try state.operations(.unfinished).isEmpty)
   }
 }

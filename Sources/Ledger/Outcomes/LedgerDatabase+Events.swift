@@ -90,7 +90,7 @@ extension LedgerDatabase {
     events += returns.enumerated().map { index, row in
       event(row.arrived, .returned(row, isAgain: index > 0))
     }
-    let writes = try operations("edit_id = \(id) ORDER BY id")
+    let writes = try operations(.ofEdit(id))
     events += writes.map { event($0.sentMilliseconds, .written($0), began: $0.run?.began) }
     events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in

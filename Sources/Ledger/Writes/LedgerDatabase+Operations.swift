@@ -89,6 +89,28 @@ package struct OperationRow: Sendable {
   /// written since, in ms of the org's time.
   package static let writeMilliseconds: Int64 = 120_000
 
+  /// Which writes are asked for.
+  package enum Selection: Sendable {
+    /// Those that are not finished, and those whose edit has no verdict yet.
+    case unfinished
+    /// The completed ones since a time whose resulting records have not been read, because the run
+    /// was interrupted before that.
+    case unread(since: Int64)
+    /// The unanswered ones since a time that may still arrive: those that were considered lost, and
+    /// those whose effect was found or named by an operator, because a user can have done the same.
+    ///
+    /// A write that its bulk job reported as done is not one of them, because the report is its
+    /// answer.
+    case late(since: Int64)
+    /// All of an edit.
+    case ofEdit(Int64)
+    /// The done ones to a record, without deletions.
+    case to(recordID: String)
+    /// The last one to each record among those that were written after another one, without
+    /// deletions.
+    case last(after: Int64)
+  }
+
   /// The purposes of a write.
   package enum Purpose: String, Sendable {
     /// It sends its edit.
@@ -305,23 +327,36 @@ extension LedgerDatabase {
     }
   }
 
-  /// The operations that are not finished, and those whose edit has no verdict yet.
-  package func unfinishedOperations() throws -> [OperationRow] {
-    try operations("\(raw: LedgerSchema.isUnfinished) ORDER BY +id")
+  /// The selected writes, in the order in which they were planned.
+  package func operations(_ which: OperationRow.Selection) throws -> [OperationRow] {
+    let condition: SQL =
+      switch which {
+      case .unfinished: "\(raw: LedgerSchema.isUnfinished)"
+      case .unread(let time):
+        """
+        state = \(OperationState.done) AND action <> 'delete' AND left_values IS NULL
+          AND sent_ms >= \(time)
+        """
+      case .late(let time):
+        """
+        is_doubted = 1 AND sent_ms >= \(time) AND (state = \(OperationState.dropped)
+          OR state = \(OperationState.done) AND (action = 'create' OR job_id IS NULL))
+        """
+      case .ofEdit(let edit): "edit_id = \(edit)"
+      case .to(let recordID):
+        "state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID)"
+      case .last(let write):
+        """
+        id IN (SELECT max(l.id) FROM operation l
+          WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(write)
+          GROUP BY l.result_id)
+        """
+      }
+    return try operations(condition)
   }
 
-  /// The completed writes whose resulting records have not been read, because the run was
-  /// interrupted before that.
-  package func unreadOperations(since: Int64) throws -> [OperationRow] {
-    try operations(
-      """
-      state = \(OperationState.done) AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
-        ORDER BY +id
-      """)
-  }
-
-  /// The operations that match a condition.
-  package func operations(_ condition: SQL) throws -> [OperationRow] {
+  /// The writes that match a condition, in the order in which they were planned.
+  func operations(_ condition: SQL) throws -> [OperationRow] {
     let rows = try connection.all(
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
@@ -332,7 +367,7 @@ extension LedgerDatabase {
           WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose,
         run_id, (SELECT n.now_ms FROM run n WHERE n.id = run_id), is_doubted, code, message,
         result_id, server_date, left_values, batch
-      FROM operation WHERE \(condition)
+      FROM operation WHERE (\(condition)) ORDER BY +id
       """)
     return try rows.map { row in
       var operation = OperationRow(

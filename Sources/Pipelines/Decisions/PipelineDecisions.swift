@@ -78,7 +78,7 @@ package struct PipelineDecisions: Sendable {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
     let decided = Set(try ledger.editNumbers(.decided))
-    return try ledger.unsettledEditList().map { edit in
+    return try ledger.reportEdits(.unsettled).map { edit in
       let isDecided = decided.contains(edit.number)
       return Open(
         edit: edit, pending: isDecided ? try ledger.pendingDecision(of: edit.number) : nil)
@@ -92,7 +92,7 @@ package struct PipelineDecisions: Sendable {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
     return try numbers.parts(of: ReportEdits.batch).flatMap {
-      try ledger.reportEdits(numbers: Array($0))
+      try ledger.reportEdits(.numbered(Array($0)))
     }
   }
 
@@ -179,7 +179,7 @@ package struct PipelineDecisions: Sendable {
     let numbers = requests.filter { !$0.descriptions.isEmpty || !$0.device.isEmpty }.map(\.edit)
     var edits: [Int64: ReportEdit] = [:]
     for part in numbers.parts(of: ReportEdits.batch) {
-      for edit in try ledger.reportEdits(numbers: Array(part)) { edits[edit.number] = edit }
+      for edit in try ledger.reportEdits(.numbered(Array(part))) { edits[edit.number] = edit }
     }
     return edits
   }

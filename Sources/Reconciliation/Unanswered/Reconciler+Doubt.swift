@@ -79,7 +79,7 @@ extension Reconciler {
   /// The writes with an unknown outcome; the plans of an interrupted run are discarded.
   private func takeDoubtful(of snapshots: Set<String>?) throws -> [Write] {
     var doubtful: [Write] = []
-    for operation in try state.unfinishedOperations() {
+    for operation in try state.operations(.unfinished) {
       guard let edit = try state.openEdit(id: operation.editID) else { continue }
       if let snapshots, !snapshots.contains(edit.snapshotID) { continue }
       if operation.state == .planned || operation.state == .sent {
@@ -136,7 +136,7 @@ extension Reconciler {
   /// interrupted one.
   private nonisolated(nonsending) func readUnread() async throws {
     var groups: [String: [OperationRow]] = [:]
-    for operation in try state.unreadOperations(since: state.watchStart(run)) {
+    for operation in try state.operations(.unread(since: state.watchStart(run))) {
       guard let edit = try state.openEdit(id: operation.editID) else { continue }
       var operation = operation
       operation.recordID = operation.resultID ?? operation.recordID
@@ -163,7 +163,7 @@ extension Reconciler {
     if noted.contains(where: { $0.action == .create }) {
       let asked = Set(writes.map(\.operation.id))
       // Other creates without an answer from the same sender, of any snapshot.
-      resolver.rivals = try state.unfinishedOperations().filter {
+      resolver.rivals = try state.operations(.unfinished).filter {
         $0.action == .create && $0.externalField == nil && $0.sentMilliseconds != nil
           && $0.state != .planned && !asked.contains($0.id)
       }.map { try pending($0, access) }

@@ -51,7 +51,7 @@ extension Reconciler {
   }
 
   private func lastKnown(_ id: String, before operation: OperationRow) throws -> JSONObject {
-    try state.lastKnown(id, before: operation, state.writes(to: id).map(resolved))
+    try state.lastKnown(id, before: operation, state.operations(.to(recordID: id)).map(resolved))
   }
 
   /// The values that runs read after a request was sent, and that it overwrote, besides those that a

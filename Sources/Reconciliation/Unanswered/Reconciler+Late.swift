@@ -39,7 +39,7 @@ extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
   nonisolated(nonsending) func settleLate() async throws {
     var (late, children): ([Write], [Write]) = ([], [])
-    for operation in try state.lateOperations(since: state.watchStart(run)) {
+    for operation in try state.operations(.late(since: state.watchStart(run))) {
       guard let edit = try state.openEdit(id: operation.editID) else { continue }
       var write = Write(edit: edit, operation: operation)
       if operation.action == .upsert {
@@ -129,7 +129,9 @@ extension Reconciler {
     let ids = writes.compactMap(\.operation.recordID)
     if ids.isEmpty { return [:] }
     // Whether another write of attache accounts for the record's state.
-    let others = try Set(ids).flatMap { try state.writes(to: $0).flatMap(\.payload.names) }
+    let others = try Set(ids).flatMap {
+      try state.operations(.to(recordID: $0)).flatMap(\.payload.names)
+    }
     var audit = try writes.map { try modificationField(of: $0.operation) }
     audit += ["CreatedById", "CreatedDate", "LastModifiedById", "LastModifiedDate"]
     audit += writes.compactMap(\.operation.externalField)
@@ -164,7 +166,7 @@ extension Reconciler {
   ) async throws -> Bool {
     let operation = write.operation
     guard let id = operation.recordID else { return false }
-    let writes = try state.writes(to: id).map(resolved)
+    let writes = try state.operations(.to(recordID: id)).map(resolved)
     let known = try state.lastKnown(id, before: operation, writes)
     if try isAsFound(operation, record, known) { return false }
     let evidence = Self.evidence(of: operation, in: record, since: known)

@@ -53,7 +53,7 @@ extension Reconciler {
   private func enterDeleted(
     _ write: Write, _ id: String, by time: Int64, _ below: [OperationRow]
   ) throws {
-    let newer = try state.writes(to: id).last { $0.id > write.operation.id }
+    let newer = try state.operations(.to(recordID: id)).last { $0.id > write.operation.id }
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
       try state.finish(write.operation, .done(recordID: id))
@@ -83,7 +83,7 @@ extension Reconciler {
   private nonisolated(nonsending) func writesBelow(
     _ operation: OperationRow, deletedAt dates: [Int64], _ access: RecordReader
   ) async throws -> [OperationRow] {
-    let later = dates.isEmpty ? [] : try state.laterWrites(than: operation)
+    let later = dates.isEmpty ? [] : try state.operations(.last(after: operation.id))
     var below: [OperationRow] = []
     for (sobject, writes) in Dictionary(grouping: later, by: \.sobject)
       .sorted(by: { $0.key < $1.key })
@@ -117,7 +117,7 @@ extension Reconciler {
     guard !writes.isEmpty else { return }
     var resolver = resolver(access)
     // A record that a create with an unknown outcome may have created is left to that create.
-    resolver.rivals = try state.unfinishedOperations().filter {
+    resolver.rivals = try state.operations(.unfinished).filter {
       $0.action == .create && $0.sobject == key.sobject
     }.map { try pending($0, access) }
     var writes = writes

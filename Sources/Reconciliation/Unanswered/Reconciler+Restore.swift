@@ -83,7 +83,7 @@ extension Reconciler {
     _ record: JSONObject
   ) async throws -> Bool {
     let (edit, operation) = (write.edit, write.operation)
-    let isUnderWay = try state.unfinishedOperations().contains { $0.editID == edit.id }
+    let isUnderWay = try state.operations(.unfinished).contains { $0.editID == edit.id }
     guard !isUnderWay, let id = operation.recordID,
       let sync = rules.firstIndex(where: { $0.soup == edit.soup }),
       let access = try await sender(of: write.edit.snapshotID)
@@ -111,7 +111,7 @@ extension Reconciler {
     ]
     plan.levels = [[edit.id]]
     try await send([(plan, access)])
-    let last = try state.operations("edit_id = \(edit.id) ORDER BY id").last
+    let last = try state.operations(.ofEdit(edit.id)).last
     if last?.state == .done { return true }
     // Without an answer, it is looked up by the next run.
     if last?.state != .doubt, try state.verdict(of: edit.id) != .conflict {

@@ -125,29 +125,28 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The edits that are unresolved now, reported or not, for `status`.
-  package func unsettledEditList() throws -> [ReportEdit] {
-    try reportEdits(
-      """
-      SELECT l.edit_id, l.run_id, l.verdict FROM (
-        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-        FROM outcome x JOIN run n ON n.id = x.run_id
-        WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
-        JOIN edit e ON e.id = l.edit_id
-      WHERE \(raw: LedgerSchema.isUnsettled("l.verdict")) AND e.verdict = l.verdict
-      """)
-  }
-
-  /// Edits by number, each with its last verdict; edits without a verdict are left out.
-  package func reportEdits(numbers: [Int64]) throws -> [ReportEdit] {
-    let wanted = numbers.map { SQLiteValue.integer($0) }
-    return try reportEdits(
-      """
-      SELECT l.edit_id, l.run_id, l.verdict FROM (
-        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-        FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id IN (\(list: wanted))
-        GROUP BY x.edit_id) l
-      """)
+  /// The selected edits, each with its last verdict; edits without a verdict are left out.
+  package func reportEdits(_ which: ReportEdit.Selection) throws -> [ReportEdit] {
+    switch which {
+    case .unsettled:
+      try reportEdits(
+        """
+        SELECT l.edit_id, l.run_id, l.verdict FROM (
+          SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+          FROM outcome x JOIN run n ON n.id = x.run_id
+          WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
+          JOIN edit e ON e.id = l.edit_id
+        WHERE \(raw: LedgerSchema.isUnsettled("l.verdict")) AND e.verdict = l.verdict
+        """)
+    case .numbered(let numbers):
+      try reportEdits(
+        """
+        SELECT l.edit_id, l.run_id, l.verdict FROM (
+          SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+          FROM outcome x JOIN run n ON n.id = x.run_id
+          WHERE x.edit_id IN (\(list: numbers.map { .integer($0) })) GROUP BY x.edit_id) l
+        """)
+    }
   }
 
   private func reportEdits(_ selection: SQL) throws -> [ReportEdit] {
