@@ -44,7 +44,8 @@ extension Reconciler {
         detail.recordID = id
         detail.fields = comparison.edited
         try state.connection.transaction {
-          try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
+          try state.note(
+            .named(id, by: pending, left: left, date: date), of: creation.id)
           try settle(edit.id, Settlement(.alreadyInOrg, detail))
         }
       } else {

@@ -64,6 +64,17 @@ package struct DecisionFacts: Sendable {
   }
 }
 
+/// What becomes known of the record that a device created.
+package enum CreationNote {
+  /// An operator named the existing record that a refused create stands for, with its values at that
+  /// time in the fields that the edit would have sent, and its date.
+  case named(String, by: PendingDecision, left: JSONObject, date: String?)
+  /// There is a second record beside the first.
+  case second(String, beside: String)
+  /// This one of its two records is used from now on.
+  case chosen(String)
+}
+
 extension LedgerDatabase {
   /// The facts of an edit that a decision depends on; nil if no edit has the number.
   package func decidable(_ edit: Int64) throws -> DecisionFacts? {
@@ -296,8 +307,10 @@ extension LedgerDatabase {
     switch fate {
     case .carriedOut:
       try endDecision(pending, state: "done", run: run)
-      if case .record(let id) = pending.decision, pending.verdict == .duplicateCreated {
-        try chooseRecord(id, of: edit)
+      if case .record(let id) = pending.decision, pending.verdict == .duplicateCreated,
+        let creation = try connection.integer("SELECT creation_id FROM edit WHERE id = \(edit)")
+      {
+        try note(.chosen(id), of: creation)
       }
     case .notNeeded: try endDecision(pending, state: "withdrawn", run: run)
     case .askedAgain: try endDecision(pending, state: "moved", run: run)
@@ -307,27 +320,26 @@ extension LedgerDatabase {
     return settlement
   }
 
-  /// Records which existing record a refused create stands for, with the record's values at that
-  /// time in the fields that the edit would have sent, and its date.
-  package func noteNamed(
-    _ id: String, of creation: Int64, by decision: PendingDecision, left: JSONObject, date: String?
-  ) throws {
-    try connection.run(
-      "UPDATE creation SET record_id = \(id) WHERE id = \(creation) AND record_id IS NULL")
-    var detail = decision.decision.values
-    detail["left"] = .object(left)
-    detail["date"] = date.map(JSONValue.string)
-    try connection.run(
-      "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
-  }
-
-  /// Records the duplicate of a record that a device created.
-  package func noteSecond(_ id: String, beside first: String, of creation: Int64) throws {
-    try connection.run(
-      """
-      UPDATE creation SET record_id = coalesce(record_id, \(first)), device_record_id = \(id)
-      WHERE id = \(creation) AND (device_record_id IS NULL OR device_record_id = \(first))
-      """)
+  /// Records what became known of a device's new record.
+  package func note(_ fact: CreationNote, of creation: Int64) throws {
+    switch fact {
+    case .named(let id, let decision, let left, let date):
+      try connection.run(
+        "UPDATE creation SET record_id = \(id) WHERE id = \(creation) AND record_id IS NULL")
+      var detail = decision.decision.values
+      detail["left"] = .object(left)
+      detail["date"] = date.map(JSONValue.string)
+      try connection.run(
+        "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
+    case .second(let id, let first):
+      try connection.run(
+        """
+        UPDATE creation SET record_id = coalesce(record_id, \(first)), device_record_id = \(id)
+        WHERE id = \(creation) AND (device_record_id IS NULL OR device_record_id = \(first))
+        """)
+    case .chosen(let id):
+      try connection.run("UPDATE creation SET chosen_id = \(id) WHERE id = \(creation)")
+    }
   }
 
   /// The object of records created on devices, derived from a prior write or from a return; nil if
@@ -345,14 +357,5 @@ extension LedgerDatabase {
   private func endDecision(_ pending: PendingDecision, state: String, run: String) throws {
     try connection.run(
       "UPDATE decision SET state = \(state), run_id = \(run) WHERE id = \(pending.id)")
-  }
-
-  /// Records which of the two records of an edit's creation is used from now on.
-  package func chooseRecord(_ id: String, of edit: Int64) throws {
-    try connection.run(
-      """
-      UPDATE creation SET chosen_id = \(id)
-      WHERE id = (SELECT creation_id FROM edit WHERE id = \(edit))
-      """)
   }
 }

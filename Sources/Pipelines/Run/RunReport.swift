@@ -15,16 +15,12 @@ struct RunReport {
   /// the ledger does not know, for example after a recovery, is reported as new once.
   func reviewQuarantine() throws {
     if run.options.isDryRun { return }
-    let lying = try Quarantine.list(run.data.quarantine)
-    let known = try run.ledger.findings(.open).filter { $0.kind == .returnQuarantined }
-    let names = Set(lying.map(\.sha256))
-    for finding in known where !names.contains(finding.subject) {
+    let changes = try Quarantine.changes(
+      run.data.quarantine, since: run.ledger.findings(.open))
+    for finding in changes.gone {
       try run.ledger.settleFindings(.returnQuarantined, subject: finding.subject, by: run.row.id)
     }
-    let told = Set(known.map(\.subject))
-    for item in lying where !told.contains(item.sha256) {
-      try run.note(.returnQuarantined, item.sha256, item.detail)
-    }
+    for item in changes.untold { try run.note(.returnQuarantined, item.sha256, item.detail) }
   }
 
   /// Records a refused return, and reports it as new even if the same content was refused before.

@@ -61,8 +61,10 @@ extension SnapshotPlanner {
         plan.settled.append((edit, settlement))
         continue
       }
-      try state.chooseRecord(id, of: edit.id)
-      if let creation = edit.creation { mended[creation.id] = id }
+      if let creation = edit.creation {
+        try state.note(.chosen(id), of: creation.id)
+        mended[creation.id] = id
+      }
       rest.append(edit.choosing(id))
     }
     // Other edits of the same new record are sent to it in this run already.

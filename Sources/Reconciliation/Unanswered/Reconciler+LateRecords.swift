@@ -211,7 +211,7 @@ extension Reconciler {
         settlement = Settlement(.duplicateCreated, detail)
         // Later edits of its device also report both records, until one of them is chosen.
         if let creation = write.edit.creation {
-          try state.noteSecond(made.id, beside: existing, of: creation.id)
+          try state.note(.second(made.id, beside: existing), of: creation.id)
         }
       } else if settlement.verdict == .conflict {
         settlement.detail.showNow(made.record)
