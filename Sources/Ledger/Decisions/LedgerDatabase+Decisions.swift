@@ -69,7 +69,7 @@ package enum CreationNote {
   /// An operator named the existing record that a refused create stands for, with its values at that
   /// time in the fields that the edit would have sent, and its date.
   case named(String, by: PendingDecision, left: JSONObject, date: String?)
-  /// There is a second record beside the first.
+  /// There is a second record in addition to the first.
   case second(String, beside: String)
   /// This one of its two records is used from now on.
   case chosen(String)

@@ -1,5 +1,5 @@
-/// A return: one device's stores of one bundle at one time; or the stores of it that have a stamp of
-/// their own.
+/// A return: one device's stores of one bundle at one time; or those of its stores that have another
+/// stamp.
 package struct ReturnRow: Sendable {
   /// Its number in the ledger; 0 until it is recorded.
   package internal(set) var id: Int64 = 0
