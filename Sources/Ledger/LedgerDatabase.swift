@@ -130,9 +130,10 @@ package final class LedgerDatabase {
 
   // MARK: display names
 
-  /// The org's labels for its objects, by API name, as far as runs have read them.
-  package func labels() throws -> [String: String] {
-    try notes(LedgerNote<String>.labels)
+  /// The names for display, as far as runs have read them: the org's labels for its objects, by API
+  /// name, and the names of users, by ID.
+  package func displayNames() throws -> (labels: [String: String], people: [String: String]) {
+    (try notes(LedgerNote<String>.labels), try people())
   }
 
   /// The user names of the users with a snapshot, by ID.
@@ -144,7 +145,7 @@ package final class LedgerDatabase {
 
   /// The display names of users, by ID: user names for the pipeline's users, and names in the org
   /// for others who have changed a record, as far as a run has read them.
-  package func people() throws -> [String: String] {
+  private func people() throws -> [String: String] {
     try usernames().merging(notes(LedgerNote<String>.people)) { known, _ in known }
   }
 

@@ -58,7 +58,7 @@ package struct PipelineStatus: Sendable {
     }
     status.unjudged = try state.unjudgedEdits()
     status.unsettled = try state.unsettledEdits()
-    status.open = try state.unsettledEditList()
+    status.open = try state.reportEdits(.unsettled)
     status.runs = try state.runs(limit: 5)
     let inbox = data.inbox(pipeline.inbox.path)
     if Files.isDirectory(inbox) {
@@ -76,19 +76,15 @@ package struct PipelineStatus: Sendable {
   private static func waiting(
     _ state: LedgerDatabase, _ data: DataDirectory
   ) throws -> [Finding] {
-    let lying = try Quarantine.list(data.quarantine)
-    let names = Set(lying.map(\.sha256))
-    let known = try state.openFindings().filter {
-      $0.kind != .returnQuarantined || names.contains($0.subject)
-    }
-    let told = Set(known.filter { $0.kind == .returnQuarantined }.map(\.subject))
+    let open = try state.findings(.open)
+    let changes = try Quarantine.changes(data.quarantine, since: open)
     // Refused by a version that kept no such list.
-    let others = lying.filter { !told.contains($0.sha256) }.map {
+    let others = changes.untold.map {
       Finding(
         kind: .returnQuarantined, subject: $0.sha256, detail: $0.detail, run: "",
         time: $0.detail["arrived"]?.string.flatMap { Dates.milliseconds(iso8601: $0) } ?? 0)
     }
-    return known + others
+    return open.filter { !changes.gone.contains($0) } + others
   }
 
   /// The state as one JSON document.

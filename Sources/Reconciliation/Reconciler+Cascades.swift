@@ -65,7 +65,7 @@ extension Reconciler {
   private static func bySnapshot(
     _ deletions: [UndecidedDeletion]
   ) -> [(key: String, value: [UndecidedDeletion])] {
-    Dictionary(grouping: deletions, by: \.snapshotID).sorted { $0.key < $1.key }
+    Dictionary(grouping: deletions, by: \.edit.snapshotID).sorted { $0.key < $1.key }
   }
 
   /// Finds what some deletions mean for the edits below their records.

@@ -44,8 +44,9 @@ extension Reconciler {
         detail.recordID = id
         detail.fields = comparison.edited
         try state.connection.transaction {
-          try state.noteNamed(id, of: creation.id, by: pending, left: left, date: date)
-          try state.settle(edit.id, run: run.id, Settlement(.alreadyInOrg, detail))
+          try state.note(
+            .named(id, by: pending, left: left, date: date), of: creation.id)
+          try settle(edit.id, Settlement(.alreadyInOrg, detail))
         }
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
@@ -53,7 +54,7 @@ extension Reconciler {
           "the org has no \(edit.sobject ?? "such record") \(id) that the user can see: decide again"
         try state.connection.transaction {
           detail.decision = try state.refuseDecision(pending, run: run.id)
-          try state.settle(edit.id, run: run.id, Settlement(.failed, detail))
+          try settle(edit.id, Settlement(.failed, detail))
         }
       }
       tellProgress()
@@ -86,7 +87,7 @@ extension Reconciler {
   /// resolved.
   func leaveInDoubt(_ edits: [OpenEdit]) throws {
     let dropped = Set(edits.filter { $0.decision?.decision == .discard }.map(\.id))
-    for operation in try state.unfinishedOperations() where dropped.contains(operation.editID) {
+    for operation in try state.operations(.unfinished) where dropped.contains(operation.editID) {
       try state.finish(operation, .dropped)
     }
     let words = "it was sent, and the org could not be queried about it"
@@ -99,13 +100,13 @@ extension Reconciler {
 
   /// Resolves creates whose record an operator named; returns the writes that are still unconfirmed.
   nonisolated(nonsending) func settleNamed(
-    _ doubtful: [DoubtfulWrite]
-  ) async throws -> [DoubtfulWrite] {
-    var rest: [DoubtfulWrite] = []
+    _ doubtful: [Write]
+  ) async throws -> [Write] {
+    var rest: [Write] = []
     for write in doubtful {
       guard let pending = write.edit.decision, case .record(let id) = pending.decision,
         write.operation.action == .create || write.operation.action == .upsert,
-        let access = try await asker(of: write.snapshotID)
+        let access = try await asker(of: write.edit.snapshotID)
       else {
         rest.append(write)
         continue
@@ -122,7 +123,7 @@ extension Reconciler {
   }
 
   private nonisolated(nonsending) func settle(
-    _ write: DoubtfulWrite, _ pending: PendingDecision, _ id: String, _ access: RecordReader
+    _ write: Write, _ pending: PendingDecision, _ id: String, _ access: RecordReader
   ) async throws {
     var operation = write.operation
     guard try !state.isClaimed(recordID: id) else {
@@ -136,7 +137,7 @@ extension Reconciler {
       var settlement = outcome(of: operation, write.edit, id: made.id, created: true)
       Self.tell(made, operation, &settlement.detail)
       settlement.detail.message = "\(pending.by) said that this is the record"
-      try state.settle(operation.editID, run: run.id, settlement)
+      try settle(operation.editID, settlement)
     }
     summary.writes += 1
     operation.recordID = made.id
@@ -161,13 +162,13 @@ extension Reconciler {
   }
 
   private func refuse(
-    _ write: DoubtfulWrite, _ pending: PendingDecision, _ words: String
+    _ write: Write, _ pending: PendingDecision, _ words: String
   ) throws {
     try state.connection.transaction {
       var detail = write.operation.expected.detail
       detail.message = "\(words); it stays unconfirmed: decide again"
       detail.decision = try state.refuseDecision(pending, run: run.id)
-      try state.settle(write.edit.id, run: run.id, Settlement(.unconfirmed, detail))
+      try settle(write.edit.id, Settlement(.unconfirmed, detail))
     }
   }
 
@@ -175,7 +176,7 @@ extension Reconciler {
   ///
   /// As long as the request may still arrive, no other is sent. A decision to retry is about the
   /// write that the operator knew of; it does not repeat what the decision itself has sent.
-  func decidedInDoubt(_ write: DoubtfulWrite, isOver: Bool) -> Decision? {
+  func decidedInDoubt(_ write: Write, isOver: Bool) -> Decision? {
     guard let pending = write.edit.decision else { return nil }
     let decision = pending.decision
     switch decision {

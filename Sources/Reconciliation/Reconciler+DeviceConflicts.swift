@@ -29,17 +29,14 @@ extension Reconciler {
 
   /// The edits that an earlier run left in a device conflict and that the policy may send, by
   /// snapshot.
-  func standingDeviceConflicts() throws -> [(snapshotID: String, edits: [OpenEdit])] {
+  func standingDeviceConflicts() throws -> [(key: String, value: [OpenEdit])] {
     guard options.deviceConflicts != .manual else { return [] }
-    let conflicts = try state.deviceConflicts().filter { conflict in
-      guard options.only?.contains(conflict.edit.id) != false else { return false }
+    let conflicts = try state.edits(.deviceConflicts).filter { edit in
+      guard options.only?.contains(edit.id) != false else { return false }
       // The policy chooses one of the edits that were reported together.
-      return conflict.others.allSatisfy {
-        options.deviceConflicts.sends(conflict.edit.id, over: $0)
-      }
+      let others = try state.decidable(edit.id)?.detail.otherEdits ?? []
+      return others.allSatisfy { options.deviceConflicts.sends(edit.id, over: $0) }
     }
-    return Dictionary(grouping: conflicts, by: \.snapshotID).sorted { $0.key < $1.key }.map {
-      ($0.key, $0.value.map(\.edit))
-    }
+    return Dictionary(grouping: conflicts, by: \.snapshotID).sorted { $0.key < $1.key }
   }
 }

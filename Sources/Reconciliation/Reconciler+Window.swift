@@ -146,7 +146,7 @@ extension Reconciler {
   /// Decides what is possible without the org for a window's edits; edits that no user can send are
   /// resolved.
   private nonisolated(nonsending) func begin(_ window: [Work]) async throws -> [Draft] {
-    let doubtful = Set(try state.unfinishedOperations().map(\.editID))
+    let doubtful = Set(try state.operations(.unfinished).map(\.editID))
     try await logIn(window.map(\.snapshotID))
     var drafts: [Draft] = []
     for work in window {

@@ -153,9 +153,9 @@ package final class Reconciler {
   private func isIdle() throws -> Bool {
     let start = try state.watchStart(run)
     return try state.snapshotsWithOpenEdits(run: run.id, only: options.only).isEmpty
-      && state.unfinishedOperations().isEmpty
-      && state.unreadOperations(since: start).isEmpty
-      && state.lateOperations(since: start).isEmpty
+      && state.operations(.unfinished).isEmpty
+      && state.operations(.unread(since: start)).isEmpty
+      && state.operations(.late(since: start)).isEmpty
   }
 
   /// Holds what a guard does not allow; edits approved by a decision are sent.
@@ -277,6 +277,11 @@ package final class Reconciler {
 
   // MARK: verdicts
 
+  /// Records an edit's verdict of this run.
+  func settle(_ edit: Int64, _ settlement: Settlement) throws {
+    try state.settle([GivenVerdict(edit: edit, settlement)], run: run.id)
+  }
+
   /// Records verdicts in one transaction.
   func settle(_ settled: [(OpenEdit, Settlement)]) throws {
     guard !settled.isEmpty else { return }
@@ -298,7 +303,7 @@ package final class Reconciler {
   /// Gives the remaining edits, of one snapshot or of all, a verdict: not attempted, or unconfirmed
   /// if they were sent without an answer.
   func holdTheRest(_ words: String, of onlySnapshot: String? = nil) throws {
-    var unfinished = try state.unfinishedOperations()
+    var unfinished = try state.operations(.unfinished)
     if let onlySnapshot {
       unfinished = try unfinished.filter {
         try state.openEdit(id: $0.editID)?.snapshotID == onlySnapshot

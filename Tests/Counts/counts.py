@@ -9,7 +9,7 @@ lists the types that were counted.
 The rules:
 
 - A type is a struct, a class or an actor in one of the folders of `MODELS`. It is a write, an edit or a return if its
-  name has one of that concept's words: `PlannedSend` is a write, `SendableFields` is not. Enums are not counted: they
+  name has one of that concept's words: `SyncUpSend` is a write, `SendableFields` is not. Enums are not counted: they
   are the states and rules of a concept, not another form of it. SQLite's write-ahead log is not a write.
 - A function of the ledger that is seen from outside is a `package func` in `LedgerDatabase` or in an extension of it,
   in any module.

@@ -170,7 +170,7 @@ import Testing
     #expect(try await world.run(.ingest, .reconcile).verdicts[.conflict] == 1)
     #expect(try titles() == [title.string ?? ""])
     let edit = try #require(
-      try LedgerDatabase(path: world.data.state).editsToDecide([.conflict]).first)
+      try LedgerDatabase(path: world.data.state).editNumbers(.open([.conflict])).first)
     let decided = try await world.program(["decide"], [String(edit), "--take", "device", "--now"])
     #expect(decided.status == 0, "\(decided.everything)")
     #expect(try titles() == ["Mate"])

@@ -82,8 +82,8 @@ import Testing
     var random = HistoryRandom(1)
     var keep = try Self.settings(&random)
     keep.returnedDays = 10
-    func returned(_ name: String, days: Int64?, open: Set<Int64> = []) -> KeepFacts.Returned {
-      KeepFacts.Returned(
+    func returned(_ name: String, days: Int64?, open: Set<Int64> = []) -> KeepFacts.File {
+      KeepFacts.File(
         sha256: name, name: name, bytes: 1, arrived: days.map { Self.now - $0 * Self.day },
         openEdits: open)
     }
@@ -104,7 +104,7 @@ import Testing
     keep.returnedDays = 10
     var facts = KeepFacts(now: Self.now)
     facts.quarantined = [nil, Self.now - 9 * Self.day, Self.now - 10 * Self.day].enumerated().map {
-      KeepFacts.Quarantined(sha256: "\($0)", name: "r", bytes: 1, ingested: $1)
+      KeepFacts.File(sha256: "\($0)", name: "r", bytes: 1, arrived: $1)
     }
     let plan = KeepRule.plan(facts, keep)
     #expect(plan.going.map(\.id) == ["2"])

@@ -54,9 +54,9 @@ struct DecisionCourseTests {
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: true))
     #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
     // An org that asked for a wait of half an hour before the last attempt.
-    let operation = try #require(try day.state.unfinishedOperations().first)
+    let operation = try #require(try day.state.operations(.unfinished).first)
     let sent = try #require(operation.sentMilliseconds)
-    try day.state.noteLastAttempt(of: operation, sent + 1_800_000)
+    try day.state.note(.lastAttempt(sent + 1_800_000), of: [operation])
     try day.org.moveClock(by: 1_000_000)
     // The wait for an answer starts with the last attempt.
     #expect(day.verdicts(try await day.run()) == "unconfirmed 1")

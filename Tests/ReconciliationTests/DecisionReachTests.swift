@@ -41,23 +41,24 @@ struct DecisionReachTests {
     let fixture = try F()
     let soup = SoupKey(store: F.store, soup: "accounts")
     let edit = F.update(7, date: 100, name: "ours")
-    func row(_ name: String, _ stamp: String, _ snapshot: String, _ handback: Int64) -> ReturnRow {
-      ReturnRow(
+    func row(
+      _ name: String, _ stamp: String, _ snapshot: String, _ handback: Int64, _ edits: [Edit] = []
+    ) -> ReturnRow {
+      var row = ReturnRow(
         sha256: name, sourceName: name, stampID: stamp, snapshotID: snapshot, generation: 1,
         platform: "ios", install: stamp == "stamp-g" ? "phone" : "install of \(snapshot)",
         handback: handback, arrived: 1, soupTotals: stamp == "stamp-g" ? [soup: 1] : [:])
+      row.edits = edits
+      return row
     }
     // The same open edit of the device's global store arrives with Ada's first bundle and Ben's
     // fifth.
     for (user, number, own) in [("ada", 1, 1), ("ben", 5, 2)] as [(String, Int64, Int64)] {
       _ = try fixture.state.record(
-        return: row("\(user)-\(number)", "stamp-\(user)", user, number), edits: [],
-        parts: [
-          ReturnPart(
-            row: row("\(user)-\(number)-g", "stamp-g", user, own), edits: [edit], witnesses: [])
-        ])
+        return: row("\(user)-\(number)", "stamp-\(user)", user, number),
+        parts: [row("\(user)-\(number)-g", "stamp-g", user, own, [edit])])
     }
-    _ = try fixture.state.record(return: row("ada-6", "stamp-ada", "ada", 6), edits: [])
+    _ = try fixture.state.record(return: row("ada-6", "stamp-ada", "ada", 6))
     #expect(try fixture.state.includes(snapshotID: "ada") == [])
   }
 }

@@ -54,7 +54,7 @@ struct InFlightTests {
     #expect(summary.interruption != nil)
     #expect(summary.verdicts[.unconfirmed] == nil)
     #expect(summary.verdicts.values.reduce(0, +) == 10)
-    #expect(try day.state.unfinishedOperations().isEmpty)
+    #expect(try day.state.operations(.unfinished).isEmpty)
     let written = try day.count("SELECT Id FROM Account WHERE Phone = '2'")
     #expect(summary.verdicts[.updated] ?? 0 == written)
     #expect(day.verdicts(try await day.run()) == "updated \(10 - written)")

@@ -101,13 +101,13 @@ struct LedgerConversionTests {
     #expect(
       try state.connection.integer("SELECT count(*) FROM operation WHERE purpose = 'send'") == 9)
     #expect(
-      try state.unfinishedOperations().map(\.purpose.rawValue) == ["send", "send", "send", "undo"])
+      try state.operations(.unfinished).map(\.purpose.rawValue) == ["send", "send", "send", "undo"])
   }
 
   @Test func `what decisions lifted stays lifted`() throws {
     try former()
     let state = try LedgerDatabase(path: path)
-    let lifted = try (11...16).map { try state.openEdit(id: $0)?.edit.lifted ?? [] }
+    let lifted = try (11...16).map { try state.openEdit(id: $0)?.lifted ?? [] }
     #expect(
       lifted == [
         ["objectType Case "], ["record  "], ["externalID  001000000000099AAA"],
@@ -132,7 +132,7 @@ struct LedgerConversionTests {
 
   @Test func `each restriction has the code that a run gives it`() throws {
     try former()
-    let edit = try #require(try LedgerDatabase(path: path).openEdit(id: 11)?.edit)
+    let edit = try #require(try LedgerDatabase(path: path).openEdit(id: 11))
     let subjects = [["account"], ["case"]].map {
       PermissionRule.Subject(sobject: "Case", types: $0, isNew: false, isGiven: false)
     }

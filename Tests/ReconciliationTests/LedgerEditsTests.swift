@@ -32,7 +32,7 @@ struct LedgerEditsTests {
   }
 
   private func edit(_ state: LedgerDatabase, _ id: Int64) throws -> OpenEdit {
-    try #require(try state.openEdit(id: id)).edit
+    try #require(try state.openEdit(id: id))
   }
 
   private func isOnlyEdit(_ state: LedgerDatabase, _ id: Int64) throws -> Bool {
@@ -301,11 +301,11 @@ struct LedgerEditsTests {
     let state = fixture.state
     let run = try begin(state)
     _ = try state.record(return: returned("a"), edits: [F.update(1, date: 5, name: "x")], run: run)
-    #expect(try state.hasFound(.returnAccepted, "a", run: run))
-    let found = try #require(try state.findings("f.run_id = \(run)").first)
+    #expect(try !state.findings(.about(.returnAccepted, "a", by: run)).isEmpty)
+    let found = try #require(try state.findings(.made(by: run)).first)
     #expect(found.detail["edits"] == 1)
     #expect(found.detail["new"] == 1)
     _ = try state.record(return: returned("b"), edits: [])
-    #expect(try !state.hasFound(.returnAccepted, "b", run: run))
+    #expect(try state.findings(.about(.returnAccepted, "b", by: run)).isEmpty)
   }
 }

@@ -58,3 +58,19 @@ struct LedgerFixture {
     try state.editStates().map { "\($0.state) \($0.verdict ?? "-")" }
   }
 }
+
+extension LedgerDatabase {
+  /// Records a return with its edits and unchanged rows.
+  func record(
+    return row: ReturnRow, edits: [Edit], witnesses: [CleanRow] = [], run: String? = nil
+  ) throws -> IngestResult {
+    var row = row
+    (row.edits, row.witnesses) = (edits, witnesses)
+    return try record(return: row, run: run)
+  }
+
+  /// Records an edit's verdict of a run.
+  func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
+    try settle([GivenVerdict(edit: edit, settlement)], run: run)
+  }
+}

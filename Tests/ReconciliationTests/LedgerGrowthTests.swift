@@ -23,7 +23,7 @@ struct LedgerGrowthTests {
   private func ask(_ fixture: LedgerFixture, user: Int, run: String) throws {
     let snapshot = "005000000000\(1000 + user)AAA"
     _ = try fixture.state.openEdits(run: run, snapshotID: snapshot)
-    _ = try fixture.state.leftEdits(snapshotID: snapshot)
+    _ = try fixture.state.edits(.left(snapshotID: snapshot))
     _ = try fixture.state.carriable(snapshotID: snapshot)
     _ = try fixture.state.includes(snapshotID: snapshot)
     _ = try fixture.state.rowsToWitness(stampIDs: ["stamp-\(user)"])
@@ -59,7 +59,7 @@ struct LedgerGrowthTests {
     for edit in try fixture.state.openEdits(run: run.id, snapshotID: "005000000000001AAA") {
       try fixture.state.settle(edit.id, run: run.id, Settlement(.updated, OutcomeDetail()))
     }
-    try fixture.state.beginReport(run: run.id)
+    try fixture.state.note(report: .begun, run: run.id)
     return try fixture.state.connection.work {
       let report = try ReportModel(state: fixture.state, run: run.id, called: "demo")
       var numbers: [Int64] = []

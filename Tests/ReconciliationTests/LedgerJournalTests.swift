@@ -92,13 +92,13 @@ struct LedgerJournalTests {
       day.contact("local_c", ["LastName": "Child", "AccountId": "local_p"]),
     ])
     #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
-    #expect(try day.state.unfinishedOperations().isEmpty)
+    #expect(try day.state.operations(.unfinished).isEmpty)
   }
 
   @Test func `a create is read back with the run's other writes`() async throws {
     let made = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")
-    #expect(try day.state.unreadOperations(since: 0).isEmpty)
+    #expect(try day.state.operations(.unread(since: 0)).isEmpty)
     let raw = try Connection(day.directory.file("state.sqlite"))
     defer { raw.close() }
     let left = try raw.text("SELECT left_values FROM operation")

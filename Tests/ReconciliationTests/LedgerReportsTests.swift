@@ -19,7 +19,7 @@ struct LedgerReportsTests {
   }
 
   private func end(_ run: String) throws {
-    try state.endReport(run: run)
+    try state.note(report: .written, run: run)
     try state.endRun(id: run, exitStatus: 0, summary: "{}")
   }
 
@@ -35,7 +35,7 @@ struct LedgerReportsTests {
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
     let second = try begin()
     try state.settle(1, run: second, Settlement(.updated))
-    try state.beginReport(run: second)
+    try state.note(report: .begun, run: second)
     #expect(try model(second).edits.all().map(\.verdict) == [.updated])
     #expect(try model(second).edits.all().map(\.run) == [second])
   }
@@ -43,14 +43,14 @@ struct LedgerReportsTests {
   @Test func `a new verdict is new even if an interrupted run repeated the old one`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.unconfirmed))
-    try state.beginReport(run: first)
+    try state.note(report: .begun, run: first)
     try end(first)
     let dead = try begin()
     try state.settle(1, run: dead, Settlement(.unconfirmed))
     try state.endRun(id: dead, exitStatus: 1, summary: "{}")
     let last = try begin()
     try state.settle(1, run: last, Settlement(.duplicateCreated))
-    try state.beginReport(run: last)
+    try state.note(report: .begun, run: last)
     #expect(try model(last).edits.all().map(\.verdict) == [.duplicateCreated])
     #expect(try model(last).stillOpen.isEmpty)
   }
@@ -68,7 +68,7 @@ struct LedgerReportsTests {
     try state.endRun(id: dead, exitStatus: 1, summary: "{}")
     let last = try begin()
     for number in numbers where number % 3 != 0 { try settle(number, last, .updated) }
-    try state.beginReport(run: last)
+    try state.note(report: .begun, run: last)
     let told = try model(last)
     #expect(try told.edits.all().map(\.number) == numbers)
     #expect(told.edits.totals.verdicts == [.conflict: 433, .updated: 867])
@@ -90,22 +90,22 @@ struct LedgerReportsTests {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.conflict))
     try state.note(.userSkipped, "ada", [:], run: first)
-    try state.beginReport(run: first)
+    try state.note(report: .begun, run: first)
     // Until its files are written, it is new to that run only.
     #expect(try state.hasNews(for: first))
     #expect(try !state.hasNews(for: "another"))
     try state.endRun(id: first, exitStatus: 1, summary: "{}")
-    #expect(try state.unfinishedReports() == [first])
-    try state.dropReport(run: first)
-    #expect(try state.unfinishedReports().isEmpty)
+    #expect(try state.reports(.unfinished) == [first])
+    try state.note(report: .dropped, run: first)
+    #expect(try state.reports(.unfinished).isEmpty)
     #expect(try state.hasNews(for: first))
     let second = try begin()
-    try state.beginReport(run: second)
+    try state.note(report: .begun, run: second)
     #expect(try model(second).edits.all().map(\.verdict) == [.conflict])
     #expect(try model(second).findings.map(\.subject) == ["ada"])
     try end(second)
-    #expect(try state.unfinishedReports().isEmpty)
-    #expect(try state.reportsShowing(run: first) == [second])
+    #expect(try state.reports(.unfinished).isEmpty)
+    #expect(try state.reports(.showing(run: first)) == [second])
   }
 
   // MARK: findings
@@ -122,20 +122,20 @@ struct LedgerReportsTests {
     let first = try begin()
     try state.note(.userSkipped, "ada", ["words": "one"], run: first)
     try state.note(.userSkipped, "ben", [:], run: first)
-    try state.beginReport(run: first)
+    try state.note(report: .begun, run: first)
     try end(first)
     let second = try begin()
     try state.settleFindings(.userSkipped, subject: "ada", by: second)
-    try state.beginReport(run: second)
+    try state.note(report: .begun, run: second)
     try end(second)
     #expect(try model(second).findings.isEmpty)
     #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
     #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
     let third = try begin()
     try state.settleFindings(.userSkipped, by: third)
-    try state.beginReport(run: third)
+    try state.note(report: .begun, run: third)
     #expect(try model(third).earlierFindings.isEmpty)
-    #expect(try state.openFindings().isEmpty)
+    #expect(try state.findings(.open).isEmpty)
   }
 
   @Test func `of each kind and subject a run keeps the last finding`() throws {
@@ -143,14 +143,14 @@ struct LedgerReportsTests {
     try state.note(.incomplete, "ada", ["records": 1], run: run)
     try state.settleFindings(.incomplete, subject: "ada", by: run)
     try state.note(.incomplete, "ada", ["records": 2], run: run)
-    #expect(try state.openFindings().map { $0.detail["records"] } == [2])
+    #expect(try state.findings(.open).map { $0.detail["records"] } == [2])
     try state.note(.userSkipped, "ada", [:], run: run)
     try end(run)
     // A later run's finding replaces it.
     let later = try begin()
     try state.note(.incomplete, "ada", ["records": 3], run: later)
     try state.note(.incomplete, "ben", ["records": 4], run: later)
-    let open = try state.openFindings()
+    let open = try state.findings(.open)
     #expect(open.map(\.kind) == [.userSkipped, .incomplete, .incomplete])
     #expect(open.map { $0.detail["records"] } == [nil, 3, 4])
   }
@@ -178,12 +178,12 @@ struct LedgerReportsTests {
   @Test func `a completed write is known as unread until it is read back`() throws {
     let operation = try planned(try begin())
     try state.markSent([operation], now: 1000)
-    #expect(try state.unreadOperations(since: 0).isEmpty)
+    #expect(try state.operations(.unread(since: 0)).isEmpty)
     try state.finish(operation, .done(recordID: nil))
-    #expect(try state.unreadOperations(since: 1000).map(\.id) == [operation.id])
-    #expect(try state.unreadOperations(since: 1001).isEmpty)
+    #expect(try state.operations(.unread(since: 1000)).map(\.id) == [operation.id])
+    #expect(try state.operations(.unread(since: 1001)).isEmpty)
     try state.noteLeft([(operation, nil, nil)])
-    #expect(try state.unreadOperations(since: 0).isEmpty)
+    #expect(try state.operations(.unread(since: 0)).isEmpty)
   }
 
   @Test(arguments: [true, false])
@@ -194,6 +194,6 @@ struct LedgerReportsTests {
     try state.finish(operation, .dropped)
     let raw = try Connection(fixture.directory.file("state.sqlite"))
     #expect(try raw.integer("SELECT is_doubted FROM operation") == (wasInDoubt ? 1 : 0))
-    #expect(try state.unfinishedOperations().isEmpty)
+    #expect(try state.operations(.unfinished).isEmpty)
   }
 }

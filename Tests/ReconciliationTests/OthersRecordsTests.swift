@@ -340,7 +340,7 @@ struct OthersRecordsTests {
     later.lastModified = 9000
     try day.handBack([later], handback: 3)
     #expect(try await day.run().verdicts[.duplicateCreated] == 1)
-    let open = try day.state.editsToDecide([.duplicateCreated])
+    let open = try day.state.editNumbers(.open([.duplicateCreated]))
     #expect(open.count == 1)
     let (chosen, other) = takesOurs ? (ours, own) : (own, ours)
     try day.state.decide(open.map { EditDecision($0, .record(chosen)) }, by: "an operator")

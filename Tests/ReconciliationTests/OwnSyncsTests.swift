@@ -49,7 +49,7 @@ struct OwnSyncsTests {
     #expect(try day.record("Account", id)["Phone"] == held)
     let fields = try #require(try day.details().first).fields.filter { $0.name == "Phone" }
     #expect(fields.map(\.device) == ["3"] && fields.map(\.server) == [held])
-    let open = try day.state.editsToDecide([.conflict])
+    let open = try day.state.editNumbers(.open([.conflict]))
     try day.state.decide(open.map { EditDecision($0, .device) }, by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")

@@ -207,7 +207,7 @@ struct OwnWritesTests {
   }
 
   private func ownWrite(_ state: LedgerDatabase, _ edit: Int64) throws -> MergeBaseRule.OwnWrite? {
-    let edit = try #require(try state.openEdit(id: edit)).edit
+    let edit = try #require(try state.openEdit(id: edit))
     return try state.history(of: .init(edit)).ownWrite(of: edit)
   }
 

@@ -40,6 +40,16 @@ package struct DecisionFacts: Sendable {
     (self.twins, self.pending) = (twins, pending)
   }
 
+  /// Which edits are asked for.
+  package enum Selection: Sendable {
+    /// Those with a pending decision.
+    case decided
+    /// The unresolved ones with one of these verdicts.
+    case open(Set<Verdict>)
+    /// Those that wrote to a record and are to be undone.
+    case toBeUndone(recordID: String)
+  }
+
   /// The org's values that were shown, by field.
   package var shown: JSONObject {
     detail.fields.reduce(into: JSONObject()) { shown, field in
@@ -52,6 +62,17 @@ package struct DecisionFacts: Sendable {
     detail.fields.filter { $0.device != nil && ($0.device != $0.base || $0.isConflicting) }
       .map(\.name)
   }
+}
+
+/// What becomes known of the record that a device created.
+package enum CreationNote {
+  /// An operator named the existing record that a refused create stands for, with its values at that
+  /// time in the fields that the edit would have sent, and its date.
+  case named(String, by: PendingDecision, left: JSONObject, date: String?)
+  /// There is a second record in addition to the first.
+  case second(String, beside: String)
+  /// This one of its two records is used from now on.
+  case chosen(String)
 }
 
 extension LedgerDatabase {
@@ -84,15 +105,23 @@ extension LedgerDatabase {
     return found
   }
 
-  /// The numbers of the unresolved edits that have one of these verdicts.
-  package func editsToDecide(_ verdicts: Set<Verdict>) throws -> [Int64] {
-    let wanted = verdicts.map { SQLiteValue.text($0.rawValue) }
-    return try connection.all(
-      """
-      SELECT e.id FROM edit e WHERE e.verdict IN (\(list: wanted)) AND \(Self.isUnsettledEdit)
-      ORDER BY e.id
-      """
-    ).compactMap { $0[0].integer }
+  /// The numbers of the selected edits, in order.
+  package func editNumbers(_ which: DecisionFacts.Selection) throws -> [Int64] {
+    let selection: SQL =
+      switch which {
+      case .decided: "SELECT edit_id FROM decision WHERE state = 'pending'"
+      case .open(let verdicts):
+        """
+        SELECT e.id FROM edit e
+        WHERE e.verdict IN (\(list: verdicts.map { .text($0.rawValue) })) AND \(Self.isUnsettledEdit)
+        """
+      case .toBeUndone(let recordID):
+        """
+        SELECT DISTINCT e.id FROM operation o JOIN edit e ON e.id = o.edit_id
+        WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND \(Self.isToBeUndone)
+        """
+      }
+    return try connection.all("\(selection) ORDER BY 1").compactMap { $0[0].integer }
   }
 
   /// The facts of the edits that a run left unresolved with a verdict, and the number of the edit
@@ -233,12 +262,6 @@ extension LedgerDatabase {
     return pending
   }
 
-  /// The edits with a pending decision.
-  package func decidedEdits() throws -> [Int64] {
-    try connection.all("SELECT edit_id FROM decision WHERE state = 'pending' ORDER BY edit_id")
-      .compactMap { $0[0].integer }
-  }
-
   /// Withdraws a pending decision, because the edit was superseded or a later decision replaces it.
   func withdrawDecision(of edit: Int64) throws {
     try connection.run(
@@ -284,8 +307,10 @@ extension LedgerDatabase {
     switch fate {
     case .carriedOut:
       try endDecision(pending, state: "done", run: run)
-      if case .record(let id) = pending.decision, pending.verdict == .duplicateCreated {
-        try chooseRecord(id, of: edit)
+      if case .record(let id) = pending.decision, pending.verdict == .duplicateCreated,
+        let creation = try connection.integer("SELECT creation_id FROM edit WHERE id = \(edit)")
+      {
+        try note(.chosen(id), of: creation)
       }
     case .notNeeded: try endDecision(pending, state: "withdrawn", run: run)
     case .askedAgain: try endDecision(pending, state: "moved", run: run)
@@ -295,49 +320,26 @@ extension LedgerDatabase {
     return settlement
   }
 
-  /// Records which existing record a refused create stands for, with the record's values at that
-  /// time in the fields that the edit would have sent, and its date.
-  package func noteNamed(
-    _ id: String, of creation: Int64, by decision: PendingDecision, left: JSONObject, date: String?
-  ) throws {
-    try connection.run(
-      "UPDATE creation SET record_id = \(id) WHERE id = \(creation) AND record_id IS NULL")
-    var detail = decision.decision.values
-    detail["left"] = .object(left)
-    detail["date"] = date.map(JSONValue.string)
-    try connection.run(
-      "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
-  }
-
-  /// Records the duplicate of a record that a device created.
-  package func noteSecond(_ id: String, beside first: String, of creation: Int64) throws {
-    try connection.run(
-      """
-      UPDATE creation SET record_id = coalesce(record_id, \(first)), device_record_id = \(id)
-      WHERE id = \(creation) AND (device_record_id IS NULL OR device_record_id = \(first))
-      """)
-  }
-
-  /// Whether a report has shown a record as a candidate for the edit's creation.
-  package func hasShown(_ recordID: String, asCandidateOf edit: Int64) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM outcome o, json_each(o.detail, '$.candidates') c
-      WHERE o.edit_id = \(edit) AND c.value = \(recordID) LIMIT 1
-      """) != nil
-  }
-
-  /// The records of an edit with a duplicate, as last reported; nil if none were reported.
-  package func toldTwins(of edit: Int64) throws -> Twins? {
-    let row = try connection.first(
-      """
-      SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
-      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.duplicateCreated) ORDER BY n.number DESC LIMIT 1
-      """)
-    guard let row else { return nil }
-    let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))
-    guard let first = detail.recordID, let second = detail.otherID else { return nil }
-    return (first, second, detail.candidates.filter { $0 != first && $0 != second })
+  /// Records what became known of a device's new record.
+  package func note(_ fact: CreationNote, of creation: Int64) throws {
+    switch fact {
+    case .named(let id, let decision, let left, let date):
+      try connection.run(
+        "UPDATE creation SET record_id = \(id) WHERE id = \(creation) AND record_id IS NULL")
+      var detail = decision.decision.values
+      detail["left"] = .object(left)
+      detail["date"] = date.map(JSONValue.string)
+      try connection.run(
+        "UPDATE decision SET detail = \(JSONValue.object(detail).text) WHERE id = \(decision.id)")
+    case .second(let id, let first):
+      try connection.run(
+        """
+        UPDATE creation SET record_id = coalesce(record_id, \(first)), device_record_id = \(id)
+        WHERE id = \(creation) AND (device_record_id IS NULL OR device_record_id = \(first))
+        """)
+    case .chosen(let id):
+      try connection.run("UPDATE creation SET chosen_id = \(id) WHERE id = \(creation)")
+    }
   }
 
   /// The object of records created on devices, derived from a prior write or from a return; nil if
@@ -355,14 +357,5 @@ extension LedgerDatabase {
   private func endDecision(_ pending: PendingDecision, state: String, run: String) throws {
     try connection.run(
       "UPDATE decision SET state = \(state), run_id = \(run) WHERE id = \(pending.id)")
-  }
-
-  /// Records which of the two records of an edit's creation is used from now on.
-  package func chooseRecord(_ id: String, of edit: Int64) throws {
-    try connection.run(
-      """
-      UPDATE creation SET chosen_id = \(id)
-      WHERE id = (SELECT creation_id FROM edit WHERE id = \(edit))
-      """)
   }
 }

@@ -3,7 +3,7 @@ import JSON
 /// One locally changed element as its device left it.
 ///
 /// Each state of an edit has its own type: `OpenEdit` adds what the ledger knows of its record,
-/// `PlannedSend` holds what is sent, and `ReportEdit` has the few columns that a report needs and
+/// `Write` adds what is sent, and `ReportEdit` has the few columns that a report needs and
 /// the outcome.
 package struct Edit: Sendable {
   /// The edit's row.

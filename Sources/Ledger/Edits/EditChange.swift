@@ -24,10 +24,9 @@ package struct EditChange: Sendable, Hashable {
   package var isDoubted = false
   /// The number of the last of the writes.
   package var lastWrite: Int64
-  /// For a deletion, if it was asked for: the users who can have sent it.
+  /// For a deletion: the users who can have sent it.
   package var deleters: Set<String> = []
-  /// For a deletion, if it was asked for: its latest time, in ms of the org's time; nil if that was
-  /// not recorded.
+  /// For a deletion: its latest time, in ms of the org's time; nil if that was not recorded.
   package var deletedUntil: Int64?
   /// The run that undid the change.
   package var undoneBy: String?

@@ -80,24 +80,37 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The records of an edit that is open because of its duplicate, as last reported; nil if no
-  /// report has them, or an operator has chosen one of a creation's records since.
-  package func openTwins(of edit: OpenEdit) throws -> Twins? {
-    let isOpen = try connection.integer(
+  /// The records of an edit with a duplicate, as last reported; nil if none were reported.
+  ///
+  /// With `ifOpen`, also nil if the edit is no longer open because of its duplicate, or an operator
+  /// has chosen one of a creation's records since.
+  package func toldTwins(of edit: Int64, ifOpen: Bool = false) throws -> Twins? {
+    let row = try connection.first(
       """
-      SELECT 1 FROM edit e JOIN creation c ON c.id = e.creation_id
-      WHERE e.id = \(edit.id) AND e.verdict = \(Verdict.duplicateCreated) AND c.chosen_id IS NULL
+      SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
+      WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.duplicateCreated)
+        AND (NOT \(ifOpen) OR EXISTS (SELECT 1 FROM edit e JOIN creation c ON c.id = e.creation_id
+          WHERE e.id = x.edit_id AND e.verdict = x.verdict AND c.chosen_id IS NULL))
+      ORDER BY n.number DESC LIMIT 1
       """)
-    return isOpen == nil ? nil : try toldTwins(of: edit.id)
+    guard let row else { return nil }
+    let detail = OutcomeDetail(json: try parse(row[0].text, "a verdict"))
+    guard let first = detail.recordID, let second = detail.otherID else { return nil }
+    return (first, second, detail.candidates.filter { $0 != first && $0 != second })
   }
 
-  /// Whether a report has named a record as the duplicate of an edit.
-  package func hasReported(_ recordID: String, asDuplicateOf edit: Int64) throws -> Bool {
-    try connection.integer(
+  /// How reports have named a record to an edit: as its duplicate, and as a candidate for its
+  /// creation.
+  package func reported(
+    _ recordID: String, of edit: Int64
+  ) throws -> (isDuplicate: Bool, isCandidate: Bool) {
+    let row = try connection.first(
       """
-      SELECT 1 FROM outcome WHERE edit_id = \(edit) AND verdict = \(Verdict.duplicateCreated)
-        AND \(Self.names(recordID)) LIMIT 1
-      """) != nil
+      SELECT max(verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID))),
+        max(EXISTS (SELECT 1 FROM json_each(detail, '$.candidates') WHERE value = \(recordID)))
+      FROM outcome WHERE edit_id = \(edit)
+      """)
+    return (row?[0].integer == 1, row?[1].integer == 1)
   }
 
   /// Whether a record is another one than those that creates without an answer may have made: it

@@ -80,9 +80,9 @@ extension LedgerDatabase {
   ///
   /// The edit that the bundle redelivered in the row is one of them.
   func versions(
-    of edit: Edit, creation: Int64?, _ carried: CarriedRow?, _ entry: ReturnEntry
+    of edit: Edit, creation: Int64?, _ carried: CarriedRow?, _ entry: Ingest
   ) throws -> [KnownEdit] {
-    if carried == nil, !entry.known.mayHold(edit, creation: creation) { return [] }
+    if carried == nil, !entry.mayHold(edit, creation: creation) { return [] }
     // A row that could not be read is identified only by its location.
     let unread: SQL = """
       (v.store = \(edit.row.store.text) AND v.soup = \(edit.row.soup)

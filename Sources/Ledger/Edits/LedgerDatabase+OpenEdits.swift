@@ -87,30 +87,38 @@ extension LedgerDatabase {
     return edit
   }
 
-  /// The edits of a snapshot that a sync up has left and that need review.
-  package func leftEdits(snapshotID: String) throws -> [OpenEdit] {
-    try edits(
-      """
-      e.state = 'closed' AND r.snapshot_id = \(snapshotID)
-        AND e.verdict IN (\(list: Verdict.list(\.leavesEdit))) ORDER BY e.id
-      """)
-  }
-
-  /// The edits that match a condition, without their decisions.
-  private func edits(_ condition: SQL) throws -> [OpenEdit] {
+  /// The selected edits, each with what the ledger knows about its record, in order of arrival.
+  package func edits(_ which: OpenEdit.Selection) throws -> [OpenEdit] {
+    let condition: SQL =
+      switch which {
+      case .numbered(let ids): "e.id IN (\(each: ids.sorted())) ORDER BY e.id"
+      case .left(let snapshotID):
+        """
+        e.state = 'closed' AND r.snapshot_id = \(snapshotID)
+          AND e.verdict IN (\(list: Verdict.list(\.leavesEdit))) ORDER BY e.id
+        """
+      case .deletions(let snapshotID):
+        """
+        r.snapshot_id = \(snapshotID) AND e.operation IN ('delete', 'dropped')
+          AND \(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone) ORDER BY e.id
+        """
+      case .deviceConflicts:
+        """
+        e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict) ORDER BY r.snapshot_id, e.id
+        """
+      }
     var edits: [OpenEdit] = []
     try connection.rows("\(Self.selection) WHERE \(condition)") { edits.append(Self.openEdit($0)) }
-    return edits
+    guard case .numbered(let ids) = which else { return edits }
+    let decided = Set(
+      try connection.all(
+        "SELECT DISTINCT edit_id FROM decision WHERE edit_id IN (\(each: ids.sorted()))"
+      ).compactMap { $0[0].integer })
+    return try edits.map { try decided.contains($0.id) ? withDecision($0) : $0 }
   }
 
-  /// The unresolved deletions of a snapshot, in any state.
-  package func openDeletions(snapshotID: String) throws -> [OpenEdit] {
-    try edits(
-      """
-      r.snapshot_id = \(snapshotID) AND e.operation IN ('delete', 'dropped')
-        AND \(Self.isUnsettledEdit) AND NOT \(Self.isToBeUndone) ORDER BY e.id
-      """)
-  }
+  /// The edit with a number; nil if there is none.
+  package func openEdit(id: Int64) throws -> OpenEdit? { try edits(.numbered([id])).first }
 
   /// Whether a return deleted a record, and the deletion was applied in the org.
   package func hasDeleted(_ recordID: String, in returnID: Int64) throws -> Bool {
@@ -119,22 +127,6 @@ extension LedgerDatabase {
       SELECT 1 FROM edit e WHERE e.return_id = \(returnID) AND e.record_id = \(recordID)
         AND e.operation IN ('delete', 'dropped') AND e.verdict = \(Verdict.deleted) LIMIT 1
       """) != nil
-  }
-
-  /// The edits that earlier runs left in a device conflict, each with its snapshot and the other
-  /// edits that it named; by snapshot.
-  package func deviceConflicts() throws -> [(snapshotID: String, edit: OpenEdit, others: [Int64])] {
-    var found: [(snapshotID: String, edit: OpenEdit, others: [Int64])] = []
-    try connection.rows(
-      """
-      \(Self.selection) WHERE e.state = 'closed' AND e.verdict = \(Verdict.deviceConflict)
-      ORDER BY r.snapshot_id, e.id
-      """
-    ) { found.append(($0.text(23) ?? "", Self.openEdit($0), [])) }
-    for index in found.indices {
-      found[index].others = try decidable(found[index].edit.id)?.detail.otherEdits ?? []
-    }
-    return found
   }
 
   /// Reopens an unresolved edit for this run.
@@ -193,8 +185,8 @@ extension LedgerDatabase {
     var open = OpenEdit(
       edit: edit, id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
       handback: integer(6), arrived: row.integer(7), issued: integer(8),
-      stampID: row.text(9) ?? "", creation: creation, content: row.text(18) ?? "",
-      unorderedWith: integer(22), remadeID: row.text(24))
+      stampID: row.text(9) ?? "", snapshotID: row.text(23) ?? "", creation: creation,
+      content: row.text(18) ?? "", unorderedWith: integer(22), remadeID: row.text(24))
     open.mayHaveBeenSent = integer(26) == 1
     return open
   }
@@ -208,41 +200,6 @@ extension LedgerDatabase {
       return try supersede(edit, by: replacement, run: run)
     }
     try connection.run("DELETE FROM outcome WHERE run_id = \(run) AND edit_id = \(edit)")
-  }
-
-  /// The snapshot of an edit, and the edit with what the ledger knows about its record.
-  package func openEdit(id: Int64) throws -> (snapshotID: String, edit: OpenEdit)? {
-    var found: (String, OpenEdit)?
-    try connection.rows(Self.selection + " WHERE e.id = \(id)") { row in
-      found = (row.text(23) ?? "", Self.openEdit(row))
-    }
-    guard let found else { return nil }
-    return (found.0, try withDecision(found.1))
-  }
-
-  /// Some edits, each with its snapshot and with what the ledger knows about its record, by number.
-  package func openEdits(
-    _ ids: Set<Int64>
-  ) throws -> [Int64: (snapshotID: String, edit: OpenEdit)] {
-    var found: [Int64: (snapshotID: String, edit: OpenEdit)] = [:]
-    let asked = ids.sorted()
-    try connection.rows("\(Self.selection) WHERE e.id IN (\(each: asked))") { row in
-      let edit = Self.openEdit(row)
-      found[edit.id] = (row.text(23) ?? "", edit)
-    }
-    for row in try connection.all(
-      "SELECT DISTINCT edit_id FROM decision WHERE edit_id IN (\(each: asked))")
-    {
-      guard let id = row[0].integer, let edit = found[id]?.edit else { continue }
-      found[id]?.edit = try withDecision(edit)
-    }
-    return found
-  }
-
-  /// Records an edit's verdict of this run, and moves the edit to the state that the verdict
-  /// implies.
-  package func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
-    try settle([GivenVerdict(edit: edit, settlement)], run: run)
   }
 
   /// Records the verdicts of this run, in order, and moves each edit to the state that its verdict

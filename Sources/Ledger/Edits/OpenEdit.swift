@@ -13,6 +13,7 @@ package struct OpenEdit {
   package var arrived: Int64
   package var issued: Int64?
   package var stampID: String
+  package var snapshotID: String
   package var creation: Creation?
   package var content: String
   package var unorderedWith: Int64?
@@ -26,6 +27,18 @@ package struct OpenEdit {
   /// The restrictions on its user that an operator has lifted for the edit
   /// (`OutcomeDetail.restriction`).
   package var lifted: Set<String> = []
+
+  /// Which edits are asked for.
+  package enum Selection: Sendable {
+    /// Those with these numbers, each with its pending decision.
+    case numbered(Set<Int64>)
+    /// Those of a snapshot that a sync up has left and that need review.
+    case left(snapshotID: String)
+    /// The unresolved deletions of a snapshot, in any state.
+    case deletions(snapshotID: String)
+    /// Those that earlier runs left in a device conflict, by snapshot.
+    case deviceConflicts
+  }
 
   /// A record that a device created.
   package struct Creation {

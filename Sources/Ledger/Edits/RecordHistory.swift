@@ -207,7 +207,6 @@ extension LedgerDatabase {
     let writes = try operations(
       """
       state = \(OperationState.done) AND result_id IN (SELECT value FROM json_each(\(Self.json(ids))))
-      ORDER BY id
       """)
     facts.writes = Dictionary(grouping: writes) { $0.resultID ?? "" }
     let shared = keys.reduce(into: Set<Int64>()) { shared, key in

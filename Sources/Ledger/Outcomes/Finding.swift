@@ -35,6 +35,20 @@ package struct Finding: Sendable, Hashable {
     }
   }
 
+  /// Which findings are asked for.
+  package enum Selection: Sendable {
+    /// Those that need review.
+    case open
+    /// Those that a run made.
+    case made(by: String)
+    /// Those of a kind about a subject that a run made.
+    case about(Kind, String, by: String)
+    /// Those that a run's report is the first to show.
+    case shown(by: String)
+    /// Those of earlier reports that needed review when this run's report was written.
+    case left(before: RunRow)
+  }
+
   package var kind: Kind
   /// The subject: a file's digest or path, a user name, or a snapshot.
   ///
@@ -76,15 +90,6 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Whether a run has a finding of a kind about a subject.
-  package func hasFound(_ kind: Finding.Kind, _ subject: String, run: String) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM finding
-      WHERE run_id = \(run) AND kind = \(kind.rawValue) AND subject = \(subject)
-      """) != nil
-  }
-
   /// Resolves the findings of a kind about a subject that was processed or no longer exists; without
   /// a subject, those of earlier runs, because this run has checked everything again.
   package func settleFindings(
@@ -98,13 +103,27 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The findings that need review, oldest first.
-  package func openFindings() throws -> [Finding] {
-    try findings("f.settled_by IS NULL").filter(\.kind.wantsPerson)
-  }
-
-  /// The findings that match a condition on `f`, in order of creation.
-  package func findings(_ condition: SQL) throws -> [Finding] {
+  /// The selected findings, in order of creation.
+  package func findings(_ which: Finding.Selection) throws -> [Finding] {
+    let condition: SQL =
+      switch which {
+      case .open: "f.settled_by IS NULL"
+      case .made(let run): "f.run_id = \(run)"
+      case .about(let kind, let subject, let run):
+        "f.run_id = \(run) AND f.kind = \(kind.rawValue) AND f.subject = \(subject)"
+      case .shown(let run): "f.reported_by = \(run)"
+      case .left(let run):
+        """
+        (SELECT m.number FROM run m WHERE m.id = f.reported_by) < \(run.number)
+        AND (f.settled_by IS NULL
+          OR (SELECT s.number FROM run s WHERE s.id = f.settled_by) > \(run.number))
+        """
+      }
+    let needsReview =
+      switch which {
+      case .open, .left: true
+      case .made, .about, .shown: false
+      }
     let rows = try connection.all(
       """
       SELECT f.kind, f.subject, f.detail, f.run_id, n.now_ms
@@ -112,7 +131,8 @@ extension LedgerDatabase {
       """)
     return try rows.compactMap { row in
       // A kind from a later version.
-      guard let kind = Finding.Kind(rawValue: row[0].text ?? "") else { return nil }
+      guard let kind = Finding.Kind(rawValue: row[0].text ?? ""), kind.wantsPerson || !needsReview
+      else { return nil }
       return Finding(
         kind: kind, subject: row[1].text ?? "",
         detail: try parse(row[2].text, "a finding").object ?? [:], run: row[3].text ?? "",

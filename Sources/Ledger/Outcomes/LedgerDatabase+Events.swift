@@ -86,8 +86,11 @@ extension LedgerDatabase {
           operation: operation, fields: fields, reason: row[9].text,
           isPruned: row[11].integer == 1))
     ]
-    events += try returns(of: id).map { event($0.time, .returned($0.value)) }
-    let writes = try operations("edit_id = \(id) ORDER BY id")
+    let returns = try returns("JOIN seen n ON n.return_id = r.id WHERE n.edit_id = \(id)")
+    events += returns.enumerated().map { index, row in
+      event(row.arrived, .returned(row, isAgain: index > 0))
+    }
+    let writes = try operations(.ofEdit(id))
     events += writes.map { event($0.sentMilliseconds, .written($0), began: $0.run?.began) }
     events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in
@@ -102,22 +105,6 @@ extension LedgerDatabase {
       id: id, sobject: row[3].text, recordID: row[4].text, localID: row[5].text, element: element,
       soup: SoupKey(store: StoreKey(text: row[1].text ?? ""), soup: row[2].text ?? ""),
       events: events)
-  }
-
-  private func returns(of edit: Int64) throws -> [(time: Int64?, value: RecordEvent.Return)] {
-    let rows = try connection.all(
-      """
-      SELECT r.arrived_ms, r.source_name, r.platform, r.generation, r.lineage_id, r.handback
-      FROM seen n JOIN returned r ON r.id = n.return_id WHERE n.edit_id = \(edit) ORDER BY r.id
-      """)
-    return rows.enumerated().map { index, row in
-      (
-        row[0].integer,
-        RecordEvent.Return(
-          file: row[1].text ?? "", platform: row[2].text ?? "", generation: row[3].integer ?? 0,
-          device: row[4].integer ?? 0, handback: row[5].integer, isAgain: index > 0)
-      )
-    }
   }
 
   private func decisions(

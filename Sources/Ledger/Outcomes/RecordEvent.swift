@@ -15,29 +15,13 @@ package struct RecordEvent: Sendable {
     case edited(
       operation: EditOperation, fields: [FieldDifference], reason: String?, isPruned: Bool)
     /// A return contained the edit, for the first time or again.
-    case returned(Return)
+    case returned(ReturnRow, isAgain: Bool)
     /// A request for the edit was sent or is planned; `time` is when it was last sent.
     case written(OperationRow)
     /// An operator decided about the edit.
     case decided(Deciding)
     /// A run gave the edit a verdict.
     case settled(verdict: Verdict, detail: OutcomeDetail, run: String)
-  }
-
-  /// A return that contained the edit.
-  package struct Return: Sendable, Hashable {
-    /// The file's name.
-    package var file: String
-    /// `ios` or `android`.
-    package var platform: String
-    /// The generation of the bundle.
-    package var generation: Int64
-    /// The device's number in the ledger.
-    package var device: Int64
-    /// The app's count of returns.
-    package var handback: Int64?
-    /// Whether an earlier return had contained the edit.
-    package var isAgain: Bool
   }
 
   /// An operator's decision about the edit.

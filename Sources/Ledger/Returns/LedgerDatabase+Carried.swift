@@ -78,9 +78,11 @@ extension LedgerDatabase {
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
-    let edits = try openEdits(Set(rows.compactMap { $0[0].integer }))
+    let ids = Set(rows.compactMap { $0[0].integer })
+    let edits = Dictionary(
+      uniqueKeysWithValues: try edits(.numbered(ids)).map { ($0.id, $0) })
     return try rows.compactMap { row in
-      guard let edit = edits[row[0].integer ?? 0]?.edit else { return nil }
+      guard let edit = edits[row[0].integer ?? 0] else { return nil }
       return CarryFacts(
         edit: edit, platform: row[1].text ?? "",
         verdict: row[2].text.flatMap(Verdict.init(rawValue:)),
@@ -107,9 +109,7 @@ extension LedgerDatabase {
   ///
   /// This applies if an operator named the generation (`ingest --generation`), or if the app rewrote the
   /// stamp.
-  func presumedMarks(
-    _ row: ReturnRow, _ edits: [Edit], _ witnesses: [CleanRow]
-  ) throws -> [StoreKey: String] {
+  func presumedMarks(_ row: ReturnRow) throws -> [StoreKey: String] {
     var marks: [StoreKey: String] = [:]
     let hasCarried = try connection.integer(
       "SELECT 1 FROM carried WHERE stamp_id = \(row.stampID) LIMIT 1")
@@ -131,13 +131,13 @@ extension LedgerDatabase {
       }
       if let mark = proof?[0].text { marks[place.store] = mark }
     }
-    for edit in edits where edit.finding == nil {
+    for edit in row.edits where edit.finding == nil {
       try look(edit.row) { modified, value, localID in
         modified == edit.lastModified && value == ElementContent.value(of: edit.element)
           || localID != nil && modified == edit.created && localID == edit.localID ?? localID
       }
     }
-    for witness in witnesses {
+    for witness in row.witnesses {
       try look(witness.row) { modified, _, localID in
         localID != nil && modified == witness.created
       }
@@ -154,16 +154,16 @@ extension LedgerDatabase {
 
   /// Records that a return still has a redelivered edit: it is the same edit, not a new one.
   func noteAsIssued(
-    _ edit: Edit, content: String, _ entry: ReturnEntry, _ result: inout IngestResult
+    _ edit: Edit, content: String, _ entry: Ingest
   ) throws {
     guard let carried = try carried(edit, in: entry.row) else { return }
     let sighting = KnownEdit.Sighting(
-      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
+      lineage: entry.row.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
-    try note(sighting, of: carried.edit, returnID: entry.returnID)
+    try note(sighting, of: carried.edit, returnID: entry.row.id)
     let isOpen = try connection.integer(
       "SELECT 1 FROM edit e WHERE e.id = \(carried.edit) AND \(Self.isUnsettledEdit)")
-    if isOpen == nil { result.superseded += 1 } else { result.known += 1 }
+    if isOpen == nil { entry.result.superseded += 1 } else { entry.result.known += 1 }
   }
 
   /// The base of a changed row of a redelivered edit.
@@ -188,13 +188,13 @@ extension LedgerDatabase {
   ///
   /// If the app sets no flags, or the run that made the store is inferred, a clean row proves
   /// neither. The edit then stays open and is reported.
-  func closeGivenUp(_ entry: ReturnEntry, edits: Set<RowKey>) throws {
+  func closeGivenUp(_ entry: Ingest, edits: Set<RowKey>) throws {
     let open = try connection.all(
       """
       SELECT c.store, c.soup, c.entry_id, e.id, c.last_modified_ms FROM carried_in c JOIN edit e ON e.id = c.edit_id
         JOIN returned_soup s ON s.return_id = c.return_id AND s.store = c.store
           AND s.soup = c.soup
-      WHERE c.return_id = \(entry.returnID) AND \(Self.mayBeClosed)
+      WHERE c.return_id = \(entry.row.id) AND \(Self.mayBeClosed)
       """)
     for row in open {
       let place = rowKey(row)
@@ -203,7 +203,7 @@ extension LedgerDatabase {
       else { continue }
       if entry.row.compared.contains(place.inSoup) || entry.row.presumed.contains(place.store) {
         let row = CleanRow(row: place, created: 0, lastModified: row[4].integer ?? 0)
-        try note(stillThere(row, entry), of: id, returnID: entry.returnID)
+        try note(stillThere(row, entry), of: id, returnID: entry.row.id)
       } else {
         try supersede(id, by: nil)
       }
@@ -231,7 +231,7 @@ extension LedgerDatabase {
   /// This requires that the app states in the row that it has shown the message, and that one of
   /// the fields in the message was changed: a user who changes another field may not have seen it.
   /// Any other change is an ordinary edit, compared with what its device had read.
-  func decideByMending(_ id: Int64, _ edit: Edit, _ carried: CarriedRow, _ entry: ReturnEntry)
+  func decideByMending(_ id: Int64, _ edit: Edit, _ carried: CarriedRow, _ entry: Ingest)
     throws
   {
     guard edit.operation == .update, let shown = carried.shown, let edited = carried.edited,

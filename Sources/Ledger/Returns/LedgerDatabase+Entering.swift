@@ -6,14 +6,14 @@ import SmartStore
 extension LedgerDatabase {
   /// Records one edit: identifies its record, and relates it to the known edits of that record.
   func enter(
-    _ edit: Edit, content: String, _ entry: ReturnEntry, _ result: inout IngestResult
+    _ edit: Edit, content: String, _ entry: Ingest
   ) throws {
     let carried = try carried(edit, in: entry.row)
     var edit = edit
     if let carried { edit.base = try base(of: edit, carried) }
     let creation = try creation(of: edit, carried, entry)
     let sighting = KnownEdit.Sighting(
-      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: edit.row,
+      lineage: entry.row.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     let versions = try versions(of: edit, creation: creation, carried, entry)
     // With nothing to compare, the digest of the user's values is not needed.
@@ -23,8 +23,8 @@ extension LedgerDatabase {
       ancestry: entry.ancestry, versions: versions,
       laterHandbackStands: hasLaterHandback(entry, soup: edit.row))
     if case .known(let known, let isSavedAgain) = disposition {
-      result.known += 1
-      try note(sighting, of: known, returnID: entry.returnID)
+      entry.result.known += 1
+      try note(sighting, of: known, returnID: entry.row.id)
       // The edit was saved again unchanged: the next run decides it again.
       if isSavedAgain, try !hasArrivedLate(known) { try takeUp(known) }
       return
@@ -34,19 +34,19 @@ extension LedgerDatabase {
     switch disposition {
     case .known: break
     case .new(let superseding):
-      result.new += 1
+      entry.result.new += 1
       for earlier in superseding { try supersede(earlier, by: id) }
       // The edit replaces a redelivered one, or the device's earlier change of it.
       if let carried, !superseding.isEmpty { try decideByMending(id, edit, carried, entry) }
     case .superseded(let by):
-      result.superseded += 1
+      entry.result.superseded += 1
       try supersede(id, by: by)
       // If it is the same edit, a fork owns it as well.
       if let same = versions.first(where: { $0.editID == by && $0.wasSeen(as: sighting) }) {
-        try note(sighting, of: same.editID, returnID: entry.returnID)
+        try note(sighting, of: same.editID, returnID: entry.row.id)
       }
     case .unordered(let with):
-      result.unordered += 1
+      entry.result.unordered += 1
       try connection.run("UPDATE edit SET unordered_with = \(with) WHERE id = \(id)")
     }
   }
@@ -64,20 +64,20 @@ extension LedgerDatabase {
   }
 
   private func insert(
-    _ edit: Edit, content: String, creation: Int64?, _ entry: ReturnEntry
+    _ edit: Edit, content: String, creation: Int64?, _ entry: Ingest
   ) throws {
     try connection.run(
       """
       INSERT INTO edit (return_id, lineage_id, store, soup, entry_id, created_ms,
         last_modified_ms, operation, sobject, record_id, local_id, creation_id,
         modification_date, content, element, base, finding, state)
-      VALUES (\(entry.returnID), \(entry.ancestry.lineage), \(edit.row.store.text),
+      VALUES (\(entry.row.id), \(entry.row.lineage), \(edit.row.store.text),
         \(edit.row.soup), \(edit.row.soupEntryID), \(edit.created), \(edit.lastModified),
         \(edit.operation.rawValue), \(edit.sobject), \(edit.serverID), \(edit.localID),
         \(creation), \(edit.modificationDate), \(content), \(edit.element),
         \(edit.base.map(MergeBaseText.text)), \(edit.finding), 'open')
       """)
-    entry.known.note(edit, creation: creation)
+    entry.note(edit, creation: creation)
   }
 
   // MARK: identity
@@ -88,7 +88,7 @@ extension LedgerDatabase {
   /// A redelivered edit belongs to the same creation as before. An edit with a finding belongs to
   /// the known creation of its row, but starts none.
   private func creation(
-    of edit: Edit, _ carried: CarriedRow?, _ entry: ReturnEntry
+    of edit: Edit, _ carried: CarriedRow?, _ entry: Ingest
   ) throws -> Int64? {
     if let carried, let id = try creation(of: carried) {
       if let serverID = edit.serverID, serverID != carried.recordID {
@@ -112,7 +112,7 @@ extension LedgerDatabase {
         AND entry_id = \(edit.row.soupEntryID) AND created_ms = \(edit.created)
         AND local_id = \(local)
       """
-    let made = entry.known.hasCreations ? try connection.integer(known) : nil
+    let made = entry.hasCreations ? try connection.integer(known) : nil
     if let id = try made ?? creation(ofUnknownCarried: edit, entry) { return id }
     guard edit.finding == nil else { return nil }
     try connection.run(
@@ -121,7 +121,7 @@ extension LedgerDatabase {
       VALUES (\(entry.row.stampID), \(edit.row.store.text), \(edit.row.soup),
         \(edit.row.soupEntryID), \(edit.created), \(local))
       """)
-    entry.known.hasCreations = true
+    entry.hasCreations = true
     return connection.lastInsertRowID
   }
 
@@ -129,7 +129,7 @@ extension LedgerDatabase {
   /// ledger was restored from a backup since.
   ///
   /// Such a row was created at the time of the edit with the same local ID.
-  private func creation(ofUnknownCarried edit: Edit, _ entry: ReturnEntry) throws -> Int64? {
+  private func creation(ofUnknownCarried edit: Edit, _ entry: Ingest) throws -> Int64? {
     guard let local = edit.localID else { return nil }
     return try connection.integer(
       """
@@ -146,12 +146,12 @@ extension LedgerDatabase {
 
   /// Two devices may have created a row in the same millisecond; then the lineage decides.
   private func creation(
-    ofRow row: RowKey, created: Int64, serverID: String, _ entry: ReturnEntry
+    ofRow row: RowKey, created: Int64, serverID: String, _ entry: Ingest
   ) throws -> Int64? {
     if let carried = try carried(row, in: entry.row) {
       return serverID == carried.recordID ? nil : try creation(of: carried)
     }
-    guard entry.known.hasCreations else { return nil }
+    guard entry.hasCreations else { return nil }
     let found = try connection.all(
       """
       SELECT id, record_id FROM creation WHERE stamp_id IN (\(list: entry.stampIDs))
@@ -163,7 +163,7 @@ extension LedgerDatabase {
     let own = try found.compactMap { $0[0].integer }.filter { id in
       let lineages = try connection.all(
         "SELECT DISTINCT lineage_id FROM edit WHERE creation_id = \(id)")
-      return lineages.contains { $0[0].integer == entry.ancestry.lineage }
+      return lineages.contains { $0[0].integer == entry.row.lineage }
     }
     return own.count == 1 ? own[0] : nil
   }
@@ -179,7 +179,7 @@ extension LedgerDatabase {
   // MARK: returns
 
   /// Whether the lineage has a later return that contains the soup.
-  func hasLaterHandback(_ entry: ReturnEntry, soup: RowKey) -> Bool {
+  func hasLaterHandback(_ entry: Ingest, soup: RowKey) -> Bool {
     entry.laterSoups.contains(soup.inSoup)
   }
 
@@ -188,22 +188,21 @@ extension LedgerDatabase {
   ///
   /// Exceptions are a record that has a duplicate, which is still in the org, and a row that is now
   /// older than the edit. Such a row comes from a backup and says nothing about the edit.
-  func closeEarlierHandbacks(
-    _ entry: ReturnEntry, edits: Set<RowKey>, _ witnesses: [CleanRow]
-  ) throws {
+  func closeEarlierHandbacks(_ entry: Ingest, edits: Set<RowKey>) throws {
     guard let handback = entry.row.handback else { return }
     let open = try connection.all(
       """
       SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback, n.last_modified_ms
       FROM seen n JOIN edit e ON e.id = n.edit_id JOIN returned r ON r.id = n.return_id
-        JOIN returned_soup s ON s.return_id = \(entry.returnID) AND s.store = +n.store
+        JOIN returned_soup s ON s.return_id = \(entry.row.id) AND s.store = +n.store
           AND s.soup = +n.soup
       WHERE r.stamp_id = \(entry.row.stampID) AND r.handback < \(handback)
         AND e.operation <> 'synced' AND \(Self.mayBeClosed)
         AND NOT \(Self.hasOlderRow(
-          "\(entry.returnID)", of: "n", entry: "n.entry_id", than: "n.last_modified_ms"))
+          "\(entry.row.id)", of: "n", entry: "n.entry_id", than: "n.last_modified_ms"))
       """)
-    let clean = Dictionary(witnesses.map { ($0.row, $0) }, uniquingKeysWith: { first, _ in first })
+    let clean = Dictionary(
+      entry.row.witnesses.map { ($0.row, $0) }, uniquingKeysWith: { first, _ in first })
     for row in open {
       let owned = entry.ancestry.owns(
         lineage: row[4].integer ?? 0, handback: row[5].integer)
@@ -212,9 +211,9 @@ extension LedgerDatabase {
         witness.lastModified == row[6].integer || !entry.row.compared.contains(witness.row.inSoup),
         try isUnflagged(id, entry)
       {
-        try note(stillThere(witness, entry), of: id, returnID: entry.returnID)
+        try note(stillThere(witness, entry), of: id, returnID: entry.row.id)
       } else if let witness = clean[rowKey(row)], try isUnsure(rowKey(row), entry) {
-        try note(stillThere(witness, entry), of: id, returnID: entry.returnID)
+        try note(stillThere(witness, entry), of: id, returnID: entry.row.id)
       } else {
         try supersede(id, by: nil)
       }
@@ -223,7 +222,7 @@ extension LedgerDatabase {
 
   /// Whether a row was issued as an edit to an app that sets no flags, so that a clean row does not
   /// show that the edit was discarded.
-  private func isUnsure(_ place: RowKey, _ entry: ReturnEntry) throws -> Bool {
+  private func isUnsure(_ place: RowKey, _ entry: Ingest) throws -> Bool {
     try entry.row.compared.contains(place.inSoup) && carried(place, in: entry.row) != nil
   }
 
@@ -232,7 +231,7 @@ extension LedgerDatabase {
   ///
   /// That it is no longer found does not show that it was discarded if the row is unchanged or no
   /// comparison was made.
-  private func isUnflagged(_ edit: Int64, _ entry: ReturnEntry) throws -> Bool {
+  private func isUnflagged(_ edit: Int64, _ entry: Ingest) throws -> Bool {
     guard let platform = Platform(rawValue: entry.row.platform),
       let bytes = try connection.first(
         "SELECT element FROM edit WHERE id = \(edit) AND operation = 'update'")?[0].blob,
@@ -242,9 +241,9 @@ extension LedgerDatabase {
   }
 
   /// The sighting of an edit in a row that is not dirty; it has no content, as it was not compared.
-  func stillThere(_ witness: CleanRow, _ entry: ReturnEntry) -> KnownEdit.Sighting {
+  func stillThere(_ witness: CleanRow, _ entry: Ingest) -> KnownEdit.Sighting {
     KnownEdit.Sighting(
-      lineage: entry.ancestry.lineage, handback: entry.row.handback, row: witness.row,
+      lineage: entry.row.lineage, handback: entry.row.handback, row: witness.row,
       lastModified: witness.lastModified, content: "")
   }
 
@@ -257,8 +256,7 @@ extension LedgerDatabase {
   /// A duplicate is reported once. `isOfOther`: the row is from another return, where it may have
   /// been edited since.
   func noteOwnSync(
-    _ witness: CleanRow, isOfOther: Bool = false, _ entry: ReturnEntry,
-    _ result: inout IngestResult
+    _ witness: CleanRow, isOfOther: Bool = false, _ entry: Ingest
   ) throws {
     guard let serverID = witness.serverID,
       let creation = try creation(
@@ -282,15 +280,15 @@ extension LedgerDatabase {
       row: witness.row, created: witness.created, lastModified: witness.lastModified,
       element: Array("{}".utf8), operation: .synced, serverID: serverID, localID: row[2].text)
     try insert(edit, content: "", creation: creation, entry)
-    result.new += 1
+    entry.result.new += 1
   }
 
   /// The row of a new record in an earlier return of the same installation, clean or edited since.
   ///
   /// The device had sent the record by itself and was then restored from a backup, or an older copy
   /// of its store arrived late.
-  func sentBefore(_ edit: Edit, _ entry: ReturnEntry) throws -> CleanRow? {
-    guard entry.known.hasReturns, edit.operation == .create, edit.finding == nil,
+  func sentBefore(_ edit: Edit, _ entry: Ingest) throws -> CleanRow? {
+    guard entry.hasReturns, edit.operation == .create, edit.finding == nil,
       edit.serverID == nil
     else { return nil }
     // Without marks, a redelivered row may be of any device that has the bundle.
@@ -301,7 +299,7 @@ extension LedgerDatabase {
         SELECT return_id, last_modified_ms, server_id, store, soup, entry_id, created_ms FROM witness
         UNION ALL SELECT return_id, last_modified_ms, record_id, store, soup, entry_id, created_ms FROM edit
           WHERE operation IN ('update', 'delete')) w ON w.return_id = r.id
-      WHERE r.stamp_id IN (\(list: entry.stampIDs)) AND r.id <> \(entry.returnID)
+      WHERE r.stamp_id IN (\(list: entry.stampIDs)) AND r.id <> \(entry.row.id)
         AND r.install IS \(entry.row.install) AND w.store = \(edit.row.store.text)
         AND w.soup = \(edit.row.soup) AND w.entry_id = \(edit.row.soupEntryID)
         AND w.created_ms = \(edit.created) AND w.server_id IS NOT NULL
@@ -336,7 +334,7 @@ extension LedgerDatabase {
   /// redelivered is taken to be of one device, and a redelivered row may be of any device that has
   /// the bundle.
   private func closeSentByDevice(
-    _ creation: Int64, _ witness: CleanRow, isOfOther: Bool, _ entry: ReturnEntry
+    _ creation: Int64, _ witness: CleanRow, isOfOther: Bool, _ entry: Ingest
   ) throws {
     let carried = try carried(witness.row, in: entry.row)
     let (install, wasCarried) = (entry.row.install, carried != nil)

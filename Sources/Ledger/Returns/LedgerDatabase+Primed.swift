@@ -1,19 +1,19 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// The records of a snapshot's edits that have been resolved since it was last primed, including
-  /// by the run that primes it, by soup.
+  /// The records of a snapshot's edits, by soup: of those that have been resolved since it was last
+  /// primed, including by the run that primes it, and of the unresolved ones.
   ///
-  /// A sync may no longer select these records after the user's changes.
+  /// A sync may no longer select the former after the user's changes.
   ///
   /// A resumed run keeps its number, so edits that it resolves after it was resumed may have been
   /// resolved after it primed the snapshot.
-  package func recordsSettledSincePrime(
+  package func recordsOfEdits(
     snapshotID: String, in current: Int64
-  ) throws -> [String: Set<String>] {
+  ) throws -> (settled: [String: Set<String>], open: [String: Set<String>]) {
     let time = try noted(.primed(snapshotID)) ?? 0
     let run = try noted(.primingRun(snapshotID)) ?? 0
-    let rows = try connection.all(
+    let settled = try connection.all(
       """
       SELECT e.soup, e.record_id, c.record_id, c.device_record_id, c.chosen_id, o.result_id
       FROM returned r JOIN edit e ON e.return_id = r.id LEFT JOIN creation c ON c.id = e.creation_id
@@ -22,19 +22,14 @@ extension LedgerDatabase {
         SELECT 1 FROM outcome x JOIN run n ON n.id = x.run_id
         WHERE x.edit_id = e.id AND (n.number > \(run) OR n.number = \(current)) AND n.now_ms >= \(time))
       """)
-    return Self.bySoup(rows)
-  }
-
-  /// The records of a snapshot's unresolved edits, by soup.
-  package func recordsOfOpenEdits(snapshotID: String) throws -> [String: Set<String>] {
-    Self.bySoup(
-      try connection.all(
-        """
-        SELECT e.soup, e.record_id, c.record_id, c.device_record_id, c.chosen_id
-        FROM returned r JOIN edit e ON e.return_id = r.id
-          LEFT JOIN creation c ON c.id = e.creation_id
-        WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit)
-        """))
+    let open = try connection.all(
+      """
+      SELECT e.soup, e.record_id, c.record_id, c.device_record_id, c.chosen_id
+      FROM returned r JOIN edit e ON e.return_id = r.id
+        LEFT JOIN creation c ON c.id = e.creation_id
+      WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit)
+      """)
+    return (Self.bySoup(settled), Self.bySoup(open))
   }
 
   /// The IDs that follow the soup in each row.

@@ -5,9 +5,6 @@ import SmartStore
 
 /// The result of ingesting a return.
 package struct IngestResult: Sendable, Hashable {
-  package var returnID: Int64
-  /// The return's lineage.
-  package var lineage: Int64
   /// Whether the same file was ingested before, so that nothing was done.
   package var isKnown = false
   /// The number of edits to reconcile.
@@ -57,9 +54,27 @@ package struct IncludedReturn: Sendable, Hashable {
 }
 
 extension LedgerDatabase {
-  /// Whether a file with this digest has been ingested.
-  package func isKnown(sha256: String) throws -> Bool {
-    try connection.integer("SELECT id FROM returned WHERE sha256 = \(sha256)") != nil
+  /// The return with a digest; nil if it has not been ingested.
+  package func returned(sha256: String) throws -> ReturnRow? {
+    try returns("WHERE r.sha256 = \(sha256)").first
+  }
+
+  /// The returns that a condition selects, in order of arrival, without their rows and soups.
+  func returns(_ condition: SQL) throws -> [ReturnRow] {
+    try connection.all(
+      """
+      SELECT r.id, r.lineage_id, r.sha256, r.source_name, r.stamp_id, r.snapshot_id, r.generation,
+        r.platform, r.install, r.handback, r.arrived_ms FROM returned r \(condition) ORDER BY r.id
+      """
+    ).map { found in
+      var row = ReturnRow(
+        sha256: found[2].text ?? "", sourceName: found[3].text ?? "", stampID: found[4].text ?? "",
+        snapshotID: found[5].text ?? "", generation: found[6].integer ?? 0,
+        platform: found[7].text ?? "", install: found[8].text, handback: found[9].integer,
+        arrived: found[10].integer ?? 0)
+      (row.id, row.lineage) = (found[0].integer ?? 0, found[1].integer ?? 0)
+      return row
+    }
   }
 
   /// The rows that the bundle's earlier returns had as edits, or that were issued as edits.
@@ -85,33 +100,22 @@ extension LedgerDatabase {
   /// same rows each time. The fact that `run` accepted the return is recorded in the same
   /// transaction, so it is reported even if the run is interrupted right after.
   package func record(
-    return row: ReturnRow, edits: [Edit], witnesses: [CleanRow] = [],
-    parts: [ReturnPart] = [], run: String? = nil
+    return row: ReturnRow, parts: [ReturnRow] = [], run: String? = nil
   ) throws -> IngestResult {
-    if let known = try connection.first(
-      "SELECT id, lineage_id FROM returned WHERE sha256 = \(row.sha256)")
-    {
-      return IngestResult(
-        returnID: known[0].integer ?? 0, lineage: known[1].integer ?? 0, isKnown: true)
-    }
+    if try returned(sha256: row.sha256) != nil { return IngestResult(isKnown: true) }
     return try connection.transaction {
-      var result = try enter(row, edits, witnesses, partOf: nil)
-      for part in parts {
-        result += try enter(
-          part.row, part.edits, part.witnesses, partOf: (result.returnID, row.stampID))
-      }
-      let count = parts.reduce(edits.count) { $0 + $1.edits.count }
-      if let run { try noteAccepted(row, edits: count, new: result.new, run: run) }
-      return result
+      let whole = try enter(row, partOf: nil)
+      for part in parts { whole.result += try enter(part, partOf: whole.row).result }
+      let count = parts.reduce(row.edits.count) { $0 + $1.edits.count }
+      if let run { try noteAccepted(row, edits: count, new: whole.result.new, run: run) }
+      return whole.result
     }
   }
 
-  private func enter(
-    _ row: ReturnRow, _ edits: [Edit], _ witnesses: [CleanRow],
-    partOf whole: (id: Int64, stampID: String)?
-  ) throws -> IngestResult {
+  private func enter(_ row: ReturnRow, partOf whole: ReturnRow?) throws -> Ingest {
     var row = row
-    let presumed = try presumedMarks(row, edits, witnesses)
+    let (edits, witnesses) = (row.edits, row.witnesses)
+    let presumed = try presumedMarks(row)
     row.marks.merge(presumed) { known, _ in known }
     row.presumed = Set(presumed.keys)
     let contents = edits.map { $0.content ?? ElementContent.digest(of: $0.element) }
@@ -136,25 +140,20 @@ extension LedgerDatabase {
         witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }),
       stores: Set(row.soupTotals.keys.map(\.store)))
     let ancestry = try lineage(of: facts, stampID: row.stampID)
-    var result = IngestResult(
-      returnID: try insert(row, lineage: ancestry.lineage, partOf: whole?.id),
-      lineage: ancestry.lineage)
-    try insert(witnesses, returnID: result.returnID)
-    let entry = try ReturnEntry(
-      row, ancestry, returnID: result.returnID, wholeStampID: whole?.stampID, in: self)
-    for (edit, content) in asIssued {
-      try noteAsIssued(edit, content: content, entry, &result)
-    }
-    for (edit, content) in changed { try enter(edit, content: content, entry, &result) }
-    try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)), witnesses)
+    row.lineage = ancestry.lineage
+    row.id = try insert(row, partOf: whole?.id)
+    let entry = try Ingest(row, ancestry, wholeStampID: whole?.stampID, in: self)
+    for (edit, content) in asIssued { try noteAsIssued(edit, content: content, entry) }
+    for (edit, content) in changed { try enter(edit, content: content, entry) }
+    try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
     try closeGivenUp(entry, edits: Set(edits.map(\.row)))
-    for witness in witnesses { try noteOwnSync(witness, entry, &result) }
+    for witness in witnesses { try noteOwnSync(witness, entry) }
     for edit in edits {
       if let witness = try sentBefore(edit, entry) {
-        try noteOwnSync(witness, isOfOther: true, entry, &result)
+        try noteOwnSync(witness, isOfOther: true, entry)
       }
     }
-    return result
+    return entry
   }
 
   private func noteAccepted(_ row: ReturnRow, edits: Int, new: Int, run: String) throws {
@@ -231,14 +230,15 @@ extension LedgerDatabase {
       soupEntryID: row[2].integer ?? 0)
   }
 
-  private func insert(_ row: ReturnRow, lineage: Int64, partOf whole: Int64?) throws -> Int64 {
+  /// Inserts a return with its soups and unchanged rows, and returns its number.
+  private func insert(_ row: ReturnRow, partOf whole: Int64?) throws -> Int64 {
     try connection.run(
       """
       INSERT INTO returned (sha256, source_name, stamp_id, snapshot_id, generation, platform,
         install, handback, arrived_ms, issued_ms, lineage_id, part_of, epoch) VALUES
       (\(row.sha256), \(row.sourceName), \(row.stampID), \(row.snapshotID), \(row.generation),
         \(row.platform), \(row.install), \(row.handback), \(row.arrived), \(row.issued),
-        \(lineage), \(whole), \(row.epoch))
+        \(row.lineage), \(whole), \(row.epoch))
       """)
     let id = connection.lastInsertRowID
     for (store, mark) in row.marks {
@@ -250,20 +250,17 @@ extension LedgerDatabase {
         INSERT INTO returned_soup VALUES (\(id), \(soup.store.text), \(soup.soup), \(total))
         """)
     }
-    return id
-  }
-
-  private func insert(_ witnesses: [CleanRow], returnID: Int64) throws {
-    for witness in witnesses {
+    for witness in row.witnesses {
       try connection.run(
         """
         INSERT OR IGNORE INTO witness
           (return_id, store, soup, entry_id, last_modified_ms, created_ms, server_id)
-        VALUES (\(returnID), \(witness.row.store.text), \(witness.row.soup),
+        VALUES (\(id), \(witness.row.store.text), \(witness.row.soup),
           \(witness.row.soupEntryID), \(witness.lastModified), \(witness.created),
           \(witness.serverID))
         """)
     }
+    return id
   }
 
   private func lineage(of facts: ReturnFacts, stampID: String) throws -> Ancestry {
@@ -292,19 +289,13 @@ extension LedgerDatabase {
   }
 
   private func returnFacts(stampID: String) throws -> [ReturnFacts] {
-    let returns = try connection.all(
-      """
-      SELECT id, lineage_id, install, handback FROM returned WHERE stamp_id = \(stampID)
-      ORDER BY id
-      """)
-    return try returns.map { row in
-      let id = row[0].integer ?? 0
+    try returns("WHERE r.stamp_id = \(stampID)").map { row in
       var edits: [RowKey: ReturnFacts.DirtyRow] = [:]
       for edit in try connection.all(
         """
         SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
         FROM seen n JOIN edit e ON e.id = n.edit_id
-        WHERE n.return_id = \(id) AND e.operation <> 'synced' AND n.content <> '' AND NOT EXISTS (
+        WHERE n.return_id = \(row.id) AND e.operation <> 'synced' AND n.content <> '' AND NOT EXISTS (
           SELECT 1 FROM carried_in c WHERE c.return_id = n.return_id AND c.store = n.store
             AND c.soup = n.soup AND c.entry_id = n.entry_id
             AND c.last_modified_ms = n.last_modified_ms)
@@ -315,14 +306,14 @@ extension LedgerDatabase {
       }
       var clean: [RowKey: Int64] = [:]
       for witness in try connection.all(
-        "SELECT store, soup, entry_id, last_modified_ms FROM witness WHERE return_id = \(id)")
+        "SELECT store, soup, entry_id, last_modified_ms FROM witness WHERE return_id = \(row.id)")
       {
         clean[rowKey(witness)] = witness[3].integer ?? 0
       }
       let stores = try connection.all(
-        "SELECT DISTINCT store FROM returned_soup WHERE return_id = \(id)")
+        "SELECT DISTINCT store FROM returned_soup WHERE return_id = \(row.id)")
       return ReturnFacts(
-        lineage: row[1].integer, install: row[2].text, handback: row[3].integer, edits: edits,
+        lineage: row.lineage, install: row.install, handback: row.handback, edits: edits,
         cleanRows: clean, stores: Set(stores.map { StoreKey(text: $0[0].text ?? "") }))
     }
   }

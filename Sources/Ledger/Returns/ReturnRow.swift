@@ -1,6 +1,11 @@
-/// A return: one device's stores of one bundle at one time.
+/// A return: one device's stores of one bundle at one time; or those of its stores that have another
+/// stamp.
 package struct ReturnRow: Sendable {
-  /// The digest of the returned file.
+  /// Its number in the ledger; 0 until it is recorded.
+  package internal(set) var id: Int64 = 0
+  /// The lineage that it was assigned to; 0 until it is recorded.
+  package internal(set) var lineage: Int64 = 0
+  /// The digest of the returned file; for a part, followed by the stamp ID.
   package var sha256: String
   /// The file's name in the inbox.
   package var sourceName: String
@@ -32,6 +37,9 @@ package struct ReturnRow: Sendable {
   var presumed: Set<StoreKey> = []
   /// The soups in which edits without flags were looked for.
   package var compared: Set<SoupKey> = []
+  package var edits: [Edit] = []
+  /// Its unchanged rows: clean rows that were edits before.
+  package var witnesses: [CleanRow] = []
 
   package init(
     sha256: String, sourceName: String, stampID: String, snapshotID: String, generation: Int64,
@@ -49,19 +57,6 @@ package struct ReturnRow: Sendable {
     self.arrived = arrived
     self.issued = issued
     self.soupTotals = soupTotals
-  }
-}
-
-/// A store of a return that has its own stamp, with its edits.
-package struct ReturnPart: Sendable {
-  /// The ledger's row of the part; its digest is that of the whole return followed by the stamp ID.
-  package var row: ReturnRow
-  package var edits: [Edit]
-  /// Its unchanged rows: clean rows that were edits before.
-  package var witnesses: [CleanRow]
-
-  package init(row: ReturnRow, edits: [Edit], witnesses: [CleanRow]) {
-    (self.row, self.edits, self.witnesses) = (row, edits, witnesses)
   }
 }
 

@@ -1,26 +1,17 @@
 import SQLite
 
-/// An unresolved edit and a row in which it was seen.
-package struct OpenEditPlace: Sendable, Hashable {
-  package var edit: Int64
-  /// The snapshot of the store that had it.
-  package var snapshotID: String
-  /// The generation of that store.
-  package var generation: Int
-  package var sha256: String
-}
-
-/// What the ledger knows about a return.
-package struct ReturnStory: Sendable {
-  let id: Int64
-  /// The name of the user who returned it; nil if no run has primed that user.
-  package var username: String?
-  package var snapshotID: String
-  package var generation: Int
-  /// `ios` or `android`.
-  package var platform: String
-  /// When it arrived, in ms of the org's time.
-  package var arrived: Int64
+/// What the ledger needs of the pipeline's directory.
+package struct NeededFiles: Sendable {
+  /// The unresolved edits.
+  package var openEdits: Set<Int64> = []
+  /// Those that came from stores of a generation, by snapshot.
+  package var ofGeneration: [String: [Int: Set<Int64>]] = [:]
+  /// Those that a return contained, by its digest.
+  package var ofReturn: [String: Set<Int64>] = [:]
+  /// Those that a run processed, by its ID.
+  package var ofRun: [String: Set<Int64>] = [:]
+  /// The newest generations that devices have returned, for each snapshot's users and platforms.
+  package var lastReturned: [String: Set<Int>] = [:]
 }
 
 extension LedgerDatabase {
@@ -37,65 +28,52 @@ extension LedgerDatabase {
     }?.now
   }
 
-  /// The unresolved edits, with every return that contained them.
-  package func openEditPlaces() throws -> [OpenEditPlace] {
-    try connection.all(
+  /// What is needed of the pipeline's directory.
+  package func neededFiles() throws -> NeededFiles {
+    var needed = NeededFiles()
+    for row in try connection.all(
       """
       SELECT e.id, \(Self.ownSnapshot), r.generation, w.sha256
       FROM edit e JOIN seen n ON n.edit_id = e.id JOIN returned r ON r.id = n.return_id
         JOIN returned w ON w.id = coalesce(r.part_of, r.id)
       WHERE \(Self.isUnsettledEdit)
-      """
-    ).map { row in
-      OpenEditPlace(
-        edit: row[0].integer ?? 0, snapshotID: row[1].text ?? "",
-        generation: Int(row[2].integer ?? 0), sha256: row[3].text ?? "")
+      """)
+    {
+      guard let edit = row[0].integer else { continue }
+      needed.openEdits.insert(edit)
+      needed.ofGeneration[row[1].text ?? "", default: [:]][
+        Int(row[2].integer ?? 0), default: []
+      ].insert(edit)
+      needed.ofReturn[row[3].text ?? "", default: []].insert(edit)
     }
-  }
-
-  /// The newest generations that devices have returned, for each snapshot's users and platforms.
-  package func lastReturned() throws -> [String: Set<Int>] {
-    try connection.all(
+    for row in try connection.all(
+      """
+      SELECT x.run_id, e.id FROM edit e JOIN outcome x ON x.edit_id = e.id
+      WHERE \(Self.isUnsettledEdit)
+      """)
+    {
+      needed.ofRun[row[0].text ?? "", default: []].insert(row[1].integer ?? 0)
+    }
+    for row in try connection.all(
       """
       SELECT \(Self.ownSnapshot), max(r.generation) FROM returned r
       GROUP BY r.snapshot_id, r.part_of IS NULL, r.platform
-      """
-    ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert(Int($1[1].integer ?? 0)) }
-  }
-
-  /// What the ledger knows about the return with a digest; nil if the ledger does not have it.
-  package func returnStory(sha256: String) throws -> ReturnStory? {
-    let row = try connection.first(
-      """
-      SELECT r.id, s.username, r.snapshot_id, r.generation, r.platform, r.arrived_ms
-      FROM returned r LEFT JOIN snapshot s ON s.id = r.snapshot_id WHERE r.sha256 = \(sha256)
       """)
-    guard let row, let id = row[0].integer else { return nil }
-    return ReturnStory(
-      id: id, username: row[1].text, snapshotID: row[2].text ?? "",
-      generation: Int(row[3].integer ?? 0), platform: row[4].text ?? "",
-      arrived: row[5].integer ?? 0)
+    {
+      needed.lastReturned[row[0].text ?? "", default: []].insert(Int(row[1].integer ?? 0))
+    }
+    return needed
   }
 
   /// The edits of a return, each with its latest verdict.
-  package func verdicts(of story: ReturnStory) throws -> [(number: Int64, verdict: String)] {
+  package func verdicts(of row: ReturnRow) throws -> [(number: Int64, verdict: String)] {
     try connection.all(
       """
       SELECT e.id, e.verdict FROM returned r JOIN seen n ON n.return_id = r.id
         JOIN edit e ON e.id = n.edit_id
-      WHERE coalesce(r.part_of, r.id) = \(story.id) ORDER BY e.id
+      WHERE coalesce(r.part_of, r.id) = \(row.id) ORDER BY e.id
       """
     ).map { ($0[0].integer ?? 0, $0[1].text ?? "not reconciled yet") }
-  }
-
-  /// The runs that processed unresolved edits, with these edits.
-  package func runsOfOpenEdits() throws -> [String: Set<Int64>] {
-    try connection.all(
-      """
-      SELECT x.run_id, e.id FROM edit e JOIN outcome x ON x.edit_id = e.id
-      WHERE \(Self.isUnsettledEdit)
-      """
-    ).reduce(into: [:]) { $0[$1[0].text ?? "", default: []].insert($1[1].integer ?? 0) }
   }
 
   // MARK: values

@@ -89,6 +89,28 @@ package struct OperationRow: Sendable {
   /// written since, in ms of the org's time.
   package static let writeMilliseconds: Int64 = 120_000
 
+  /// Which writes are asked for.
+  package enum Selection: Sendable {
+    /// Those that are not finished, and those whose edit has no verdict yet.
+    case unfinished
+    /// The completed ones since a time whose resulting records have not been read, because the run
+    /// was interrupted before that.
+    case unread(since: Int64)
+    /// The unanswered ones since a time that may still arrive: those that were considered lost, and
+    /// those whose effect was found or named by an operator, because a user can have done the same.
+    ///
+    /// A write that its bulk job reported as done is not one of them, because the report is its
+    /// answer.
+    case late(since: Int64)
+    /// All of an edit.
+    case ofEdit(Int64)
+    /// The done ones to a record, without deletions.
+    case to(recordID: String)
+    /// The last one to each record among those that were written after another one, without
+    /// deletions.
+    case last(after: Int64)
+  }
+
   /// The purposes of a write.
   package enum Purpose: String, Sendable {
     /// It sends its edit.
@@ -122,6 +144,24 @@ package enum OperationOutcome {
   case again
   /// The write is over: it was not sent, or nothing shows that it happened.
   case dropped
+}
+
+/// What becomes known of a write besides its outcome; times are in ms of the org's time.
+package enum OperationNote {
+  /// If it is repeated, it has a separate request, because its own was answered as too large.
+  case isSeparate
+  /// The latest time at which it was sent without an answer. It may have waited between attempts
+  /// for as long as the org asked. The time of the first attempt stays, because records that it
+  /// created are looked for from then on.
+  case lastAttempt(Int64)
+  /// Its payload, if that differs from the plan.
+  case sent(JSONObject)
+  /// What the record held before it, if that was read after the write was planned.
+  case seen(JSONObject)
+  /// When it was completed; a bulk job may have taken hours.
+  case end(Int64)
+  /// The record was in the recycle bin at this time; a deletion by attache cannot have a later date.
+  case gone(by: Int64)
 }
 
 extension LedgerDatabase {
@@ -180,16 +220,26 @@ extension LedgerDatabase {
         WHERE id IN (\(each: operations.map(\.id)))
         """)
       for operation in operations where operation.isCompleted {
-        try noteSent(operation, operation.payload)
+        try note(.sent(operation.payload), of: [operation])
       }
     }
   }
 
-  /// Records that writes, if they are repeated, each have a separate request, because theirs was
-  /// answered as too large.
-  package func separate(_ operations: [OperationRow]) throws {
+  /// Records what became known of writes.
+  package func note(_ fact: OperationNote, of operations: [OperationRow]) throws {
+    let change: SQL =
+      switch fact {
+      case .isSeparate: "batch = 1"
+      case .lastAttempt(let time):
+        "last_ms = CASE WHEN coalesce(last_ms, sent_ms) < \(time) THEN \(time) ELSE last_ms END"
+      case .sent(let payload): "payload = \(JSONValue.object(payload).text)"
+      case .seen(let seen): "seen = \(JSONValue.object(seen).text)"
+      case .end(let time): "sent_ms = \(time)"
+      // The org's times have whole seconds.
+      case .gone(let time): "server_date = \(Dates.salesforce(time / 1000 * 1000 + 999))"
+      }
     try connection.run(
-      "UPDATE operation SET batch = 1 WHERE id IN (\(each: operations.map(\.id)))")
+      "UPDATE operation SET \(change) WHERE id IN (\(each: operations.map(\.id)))")
   }
 
   /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
@@ -209,35 +259,6 @@ extension LedgerDatabase {
         try move(row, to: .doubt)
       }
     }
-  }
-
-  /// Records the latest time at which a write without an answer was sent, in the org's time.
-  ///
-  /// It may have waited between attempts for as long as the org asked. The time of the first
-  /// attempt stays, because records that it created are looked for from then on.
-  package func noteLastAttempt(of operation: OperationRow, _ milliseconds: Int64) throws {
-    try connection.run(
-      """
-      UPDATE operation SET last_ms = \(milliseconds)
-      WHERE id = \(operation.id) AND coalesce(last_ms, sent_ms) < \(milliseconds)
-      """)
-  }
-
-  /// Records the payload of a write if it differs from the plan or has not been recorded.
-  package func noteSent(_ operation: OperationRow, _ payload: JSONObject) throws {
-    try connection.run(
-      "UPDATE operation SET payload = \(JSONValue.object(payload).text) WHERE id = \(operation.id)")
-  }
-
-  /// Records what the record held before a write, if that was read after the write was planned.
-  package func noteSeen(_ operation: OperationRow, _ seen: JSONObject) throws {
-    try connection.run(
-      "UPDATE operation SET seen = \(JSONValue.object(seen).text) WHERE id = \(operation.id)")
-  }
-
-  /// Records when a write was completed, in the org's time; a bulk job may have taken hours.
-  package func noteEnd(of operation: OperationRow, _ milliseconds: Int64) throws {
-    try connection.run("UPDATE operation SET sent_ms = \(milliseconds) WHERE id = \(operation.id)")
   }
 
   /// Records the outcome of one write.
@@ -306,32 +327,36 @@ extension LedgerDatabase {
     }
   }
 
-  /// Records that a record was in the recycle bin at a time (in ms of the org's time).
-  ///
-  /// A deletion by attache cannot have a later date.
-  package func noteGone(_ operation: OperationRow, by milliseconds: Int64) throws {
-    // The org's times have whole seconds.
-    let date = Dates.salesforce(milliseconds / 1000 * 1000 + 999)
-    try connection.run("UPDATE operation SET server_date = \(date) WHERE id = \(operation.id)")
+  /// The selected writes, in the order in which they were planned.
+  package func operations(_ which: OperationRow.Selection) throws -> [OperationRow] {
+    let condition: SQL =
+      switch which {
+      case .unfinished: "\(raw: LedgerSchema.isUnfinished)"
+      case .unread(let time):
+        """
+        state = \(OperationState.done) AND action <> 'delete' AND left_values IS NULL
+          AND sent_ms >= \(time)
+        """
+      case .late(let time):
+        """
+        is_doubted = 1 AND sent_ms >= \(time) AND (state = \(OperationState.dropped)
+          OR state = \(OperationState.done) AND (action = 'create' OR job_id IS NULL))
+        """
+      case .ofEdit(let edit): "edit_id = \(edit)"
+      case .to(let recordID):
+        "state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID)"
+      case .last(let write):
+        """
+        id IN (SELECT max(l.id) FROM operation l
+          WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(write)
+          GROUP BY l.result_id)
+        """
+      }
+    return try operations(condition)
   }
 
-  /// The operations that are not finished, and those whose edit has no verdict yet.
-  package func unfinishedOperations() throws -> [OperationRow] {
-    try operations("\(raw: LedgerSchema.isUnfinished) ORDER BY +id")
-  }
-
-  /// The completed writes whose resulting records have not been read, because the run was
-  /// interrupted before that.
-  package func unreadOperations(since: Int64) throws -> [OperationRow] {
-    try operations(
-      """
-      state = \(OperationState.done) AND action <> 'delete' AND left_values IS NULL AND sent_ms >= \(since)
-        ORDER BY +id
-      """)
-  }
-
-  /// The operations that match a condition.
-  package func operations(_ condition: SQL) throws -> [OperationRow] {
+  /// The writes that match a condition, in the order in which they were planned.
+  func operations(_ condition: SQL) throws -> [OperationRow] {
     let rows = try connection.all(
       """
       SELECT id, edit_id, action, sender, sobject, record_id, external_field, external_value,
@@ -342,7 +367,7 @@ extension LedgerDatabase {
           WHERE e.id = edit_id AND r.snapshot_id <> 'global'), (SELECT value FROM meta WHERE name = 'integrationUser'), last_ms, purpose,
         run_id, (SELECT n.now_ms FROM run n WHERE n.id = run_id), is_doubted, code, message,
         result_id, server_date, left_values, batch
-      FROM operation WHERE \(condition)
+      FROM operation WHERE (\(condition)) ORDER BY +id
       """)
     return try rows.map { row in
       var operation = OperationRow(

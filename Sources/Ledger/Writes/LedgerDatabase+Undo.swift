@@ -104,10 +104,12 @@ extension LedgerDatabase {
       if row[11].integer == 1 { change?.isDoubted = true }
       change?.lastWrite = id
     }
-    if let change { return change }
-    var detail = try deletion(withMasterBy: edit)
-    detail?.undoneBy = undoneBy
-    return detail
+    if change == nil {
+      change = try deletion(withMasterBy: edit)
+      change?.undoneBy = undoneBy
+    }
+    if change?.kind == .deleted { try addDeletion(to: &change) }
+    return change
   }
 
   /// The deletion of a detail record together with its master, for which nothing was sent.
@@ -127,7 +129,8 @@ extension LedgerDatabase {
   /// Adds to a deletion the users who can have sent it, and its latest time.
   ///
   /// A detail record deleted with its master was deleted by one of that run's deletions.
-  package func addDeletion(to change: inout EditChange) throws {
+  private func addDeletion(to deletion: inout EditChange?) throws {
+    guard var change = deletion else { return }
     let rows = try connection.all(
       """
       SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
@@ -143,6 +146,7 @@ extension LedgerDatabase {
       change.deletedUntil = max(change.deletedUntil ?? until, until)
       if let sender = row[2].text { change.deleters.insert(sender) }
     }
+    deletion = change
   }
 
   /// The value of a field before a write, as read then.
@@ -199,16 +203,6 @@ extension LedgerDatabase {
     try connection.all(
       "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
     ).map { $0[0].text } == [Decision.Kind.discard.rawValue, Decision.Kind.undo.rawValue]
-  }
-
-  /// The edits that wrote to a record and are to be undone.
-  package func editsToBeUndone(ofRecord id: String) throws -> [Int64] {
-    try connection.all(
-      """
-      SELECT DISTINCT e.id FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE o.result_id = \(id) AND o.state = \(OperationState.done) AND \(Self.isToBeUndone) ORDER BY e.id
-      """
-    ).compactMap { $0[0].integer }
   }
 
   /// The records that edits which are to be undone created, or changed by an external ID.

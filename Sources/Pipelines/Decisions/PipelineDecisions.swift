@@ -77,8 +77,8 @@ package struct PipelineDecisions: Sendable {
   package func open() throws -> [Open] {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
-    let decided = Set(try ledger.decidedEdits())
-    return try ledger.unsettledEditList().map { edit in
+    let decided = Set(try ledger.editNumbers(.decided))
+    return try ledger.reportEdits(.unsettled).map { edit in
       let isDecided = decided.contains(edit.number)
       return Open(
         edit: edit, pending: isDecided ? try ledger.pendingDecision(of: edit.number) : nil)
@@ -92,7 +92,7 @@ package struct PipelineDecisions: Sendable {
     guard let ledger = try data.ledgerIfThere() else { return [] }
     defer { ledger.close() }
     return try numbers.parts(of: ReportEdits.batch).flatMap {
-      try ledger.reportEdits(numbers: Array($0))
+      try ledger.reportEdits(.numbered(Array($0)))
     }
   }
 
@@ -140,7 +140,7 @@ package struct PipelineDecisions: Sendable {
     if let selection {
       let named = Set(requests.map(\.edit))
       let byNumber = Set(selection.edits)
-      let chosen = try selection.edits + ledger.editsToDecide(selection.verdicts)
+      let chosen = try selection.edits + ledger.editNumbers(.open(selection.verdicts))
       for edit in chosen where !named.contains(edit) {
         if !byNumber.contains(edit), let waiting = try ledger.pendingDecision(of: edit),
           waiting.by != name
@@ -169,7 +169,7 @@ package struct PipelineDecisions: Sendable {
   package func affected(by decided: [Int64]) throws -> Set<Int64> {
     let ledger = try data.openLedger()
     defer { ledger.close() }
-    return Set(decided).union(try ledger.editsToDecide([.blocked]))
+    return Set(decided).union(try ledger.editNumbers(.open([.blocked])))
   }
 
   /// The requests of a file that identify the edit by more than its number.
@@ -179,7 +179,7 @@ package struct PipelineDecisions: Sendable {
     let numbers = requests.filter { !$0.descriptions.isEmpty || !$0.device.isEmpty }.map(\.edit)
     var edits: [Int64: ReportEdit] = [:]
     for part in numbers.parts(of: ReportEdits.batch) {
-      for edit in try ledger.reportEdits(numbers: Array(part)) { edits[edit.number] = edit }
+      for edit in try ledger.reportEdits(.numbered(Array(part))) { edits[edit.number] = edit }
     }
     return edits
   }

@@ -123,9 +123,9 @@ package struct PipelineReturns: Sendable {
     guard !returns.isEmpty, let ledger = try data.ledgerIfThere() else { return returns }
     defer { ledger.close() }
     return try returns.map { one in
-      guard let known = try one.sha256.flatMap(ledger.returnStory(sha256:)) else { return one }
+      guard let known = try one.sha256.flatMap(ledger.returned(sha256:)) else { return one }
       var one = one
-      one.owner = known.username ?? known.snapshotID
+      one.owner = try ledger.snapshotRow(id: known.snapshotID)?.username ?? known.snapshotID
       one.of = "generation \(known.generation), \(known.platform)"
       one.edits = try ledger.verdicts(of: known)
       return one

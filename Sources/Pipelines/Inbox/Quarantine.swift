@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Returns
 import System
 
@@ -28,5 +29,19 @@ package enum Quarantine {
       detail["path"] = .string(place)
       return Item(sha256: sha256, detail: detail)
     }
+  }
+
+  /// Compares a quarantine with the findings that need review: the findings whose return is gone, and
+  /// the returns that no finding is about.
+  static func changes(
+    _ directory: String, since open: [Finding]
+  ) throws(SystemError) -> (gone: [Finding], untold: [Item]) {
+    let lying = try list(directory)
+    let names = Set(lying.map(\.sha256))
+    let known = open.filter { $0.kind == .returnQuarantined }
+    let told = Set(known.map(\.subject))
+    return (
+      known.filter { !names.contains($0.subject) }, lying.filter { !told.contains($0.sha256) }
+    )
   }
 }

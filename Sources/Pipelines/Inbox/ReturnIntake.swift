@@ -33,10 +33,10 @@ struct ReturnIntake: Sendable {
     return bytes > roomBytes
   }
 
-  /// A return that was validated and read, with its warnings.
+  /// A return that was validated and read, its own stamp first, with its warnings.
   struct Reading: Sendable {
     var warnings: [String] = []
-    var result: Result<ReadReturn, any Error>
+    var result: Result<[ReturnReading], any Error>
   }
 
   /// A copied candidate or a return that was taken before, already read unless its content seems to
@@ -146,9 +146,9 @@ struct ReturnIntake: Sendable {
   private func read(
     _ validated: ValidatedReturn, _ taken: TakenReturn, _ open: OpenStores,
     _ warnings: inout [String]
-  ) throws -> ReadReturn {
+  ) throws -> [ReturnReading] {
     warnings += validated.notes
-    var result = ReadReturn(validated: validated, parts: [])
+    var parts: [ReturnReading] = []
     for (stamp, stores) in validated.storesByStamp {
       let issued = try issued(stamp, validated.sourceName, &warnings)
       let isKnown = isKnown(stamp)
@@ -159,26 +159,20 @@ struct ReturnIntake: Sendable {
           "\(taken.name): the issued records of generation \(stamp.generation) \(why): "
             + "its edits are compared as the SDK does")
       }
-      let reading = ReturnReading(
-        pipeline: pipeline, data: data, issued: issued, hasRecords: isKnown)
-      var part = ReadReturn.Part(
-        row: row(stamp, issued, validated, taken), stampID: stamp.stampID, reading: reading)
+      var part = ReturnReading(
+        pipeline: pipeline, data: data, stamp: stamp, platform: validated.platform, issued: issued,
+        hasRecords: isKnown, row: row(stamp, issued, validated, taken))
       for store in stores {
         warnings += alteredSoups(store, issued).map { "\(taken.name): \($0)" }
-        part.row.marks[store.key] = store.stamp.carried
-        if store.isUntouched { continue }
-        let found = try reading.read(
-          store, of: taken.name, platform: validated.platform, open: open)
-        part.stores.append((store, found))
+        try part.add(store, of: taken.name, open: open)
       }
       warnings += part.stores.flatMap(\.found.warnings).map { "\(taken.name): \($0)" }
-      part.takeStock()
       if stamp.stampID == validated.stamp.stampID {
         for key in absent(from: validated, issued) { part.row.marks[key] = ReturnRow.absent }
       }
-      result.parts.append(part)
+      parts.append(part)
     }
-    return result
+    return parts
   }
 
   // MARK: issued generations

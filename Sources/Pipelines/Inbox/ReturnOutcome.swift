@@ -1,37 +1,19 @@
-import JSON
-import Ledger
 import Returns
-import SQLite
-import SmartStore
 import Snapshots
 import System
 
 /// The outcome of one inbox file in a run, reported once per file.
-struct ReturnOutcome {
-  /// The possible outcomes.
-  enum Result {
-    /// The return is valid, and its edits and the return itself are in the ledger. `leftAlone`
-    /// lists the soups that belong to the app.
-    case accepted(Provenance, edits: Int, new: Int, known: Int, leftAlone: [String])
-    /// The return was accepted before.
-    case known
-    /// The return was refused and quarantined with its reason.
-    case quarantined(TakenReturn, Refusal)
-    /// The file stays where it is, in the inbox or in `processing`.
-    case left(Refusal)
-  }
+enum ReturnOutcome {
+  /// The return is valid, and its edits and the return itself are in the ledger. `leftAlone` lists
+  /// the soups that belong to the app.
+  case accepted(Provenance, edits: Int, new: Int, known: Int, leftAlone: [String])
+  /// The return was accepted before.
+  case known
+  /// The return was refused and quarantined with its reason.
+  case quarantined(TakenReturn, Refusal)
+  /// The file stays where it is, in the inbox or in `processing`.
+  case left(Refusal)
 
-  /// The original file name.
-  var name: String
-  /// The current path.
-  var path: String
-  /// The digest of its content, if it was read.
-  var sha256: String?
-  /// The outcome.
-  var result: Result
-}
-
-extension ReturnOutcome.Result {
   /// The outcome as a dry run words it, after the file name.
   var planned: String {
     switch self {

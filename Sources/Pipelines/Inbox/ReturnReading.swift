@@ -7,20 +7,67 @@ import Returns
 import SmartStore
 import System
 
-/// Reads the edits of validated stores, and finds the merge base of each.
+/// The stores of a validated return that have one stamp: reads their edits, and finds the merge base
+/// of each.
 struct ReturnReading: Sendable {
   let pipeline: Pipeline
   let data: DataDirectory
+  let stamp: Provenance
+  let platform: Platform
   /// The generation that the return was issued in, if it is kept.
   let issued: GenerationRecord?
   /// Whether the issued records with its number belong to that generation.
   let hasRecords: Bool
+  /// What the ledger records of it.
+  var row: ReturnRow
+  /// The stores that were read, each with its edits.
+  private(set) var stores: [(store: ValidatedStore, found: EditReading)] = []
+  private var unknownSoups: [String] = []
+
+  /// Describes stores of which none is read yet.
+  init(
+    pipeline: Pipeline, data: DataDirectory, stamp: Provenance, platform: Platform,
+    issued: GenerationRecord?, hasRecords: Bool, row: ReturnRow
+  ) {
+    (self.pipeline, self.data, self.stamp, self.platform) = (pipeline, data, stamp, platform)
+    (self.issued, self.hasRecords, self.row) = (issued, hasRecords, row)
+  }
+
+  /// Reads a store of the return `name`, unless it cannot have edits.
+  mutating func add(_ store: ValidatedStore, of name: String, open: OpenStores) throws {
+    row.marks[store.key] = store.stamp.carried
+    unknownSoups += store.unknownSoups
+    if store.isUntouched { return }
+    let found = try read(store, of: name, open: open)
+    stores.append((store, found))
+    row.soupTotals.merge(found.totals) { $1 }
+    row.compared.formUnion(found.compared)
+  }
+
+  /// Returns what the ledger records, including the unchanged ones among rows that earlier returns
+  /// had as edits, because such a return may have been recorded since.
+  func entry(_ rows: [RowKey]) throws -> ReturnRow {
+    var entry = row
+    for (store, found) in stores {
+      entry.edits += found.edits
+      entry.witnesses += try witnesses(store, rows: rows, besides: found)
+    }
+    return entry
+  }
+
+  /// The soups of a return that were not issued and belong to the app.
+  ///
+  /// They are not read.
+  static func leftAlone(by parts: [ReturnReading]) -> [String] {
+    Set(parts.flatMap(\.unknownSoups)).subtracting(parts.flatMap(\.row.soupTotals.keys).map(\.soup))
+      .sorted()
+  }
 
   /// Reads the edits of a store of the return `name`.
   ///
   /// The store is `open` already, or is opened again.
-  func read(
-    _ validated: ValidatedStore, of name: String, platform: Platform, open: OpenStores
+  private func read(
+    _ validated: ValidatedStore, of name: String, open: OpenStores
   ) throws -> EditReading {
     let settings = settings(of: validated)
     let store: Store
@@ -31,7 +78,7 @@ struct ReturnReading: Sendable {
       store = try Store(untrusted: validated.path, proof: validated.proof)
     }
     defer { try? store.close() }
-    let soups = soups(of: validated, platform, settings)
+    let soups = soups(of: validated, settings)
     try checkOwner(of: store, validated, soups, name)
     func read(_ dates: IssuedDates?, _ unflagged: UnflaggedRule?) throws -> EditReading {
       try EditReader.read(
@@ -71,17 +118,15 @@ struct ReturnReading: Sendable {
     }
   }
 
-  /// Returns the unchanged rows of a store, including those among rows that earlier returns had as
-  /// edits, because such a return may have been recorded since.
-  func witnesses(
-    _ validated: ValidatedStore, platform: Platform, rows: [RowKey], besides found: EditReading
+  private func witnesses(
+    _ validated: ValidatedStore, rows: [RowKey], besides found: EditReading
   ) throws -> [CleanRow] {
     guard rows.contains(where: { $0.store == validated.key }) else { return found.witnesses }
     let store = try Store(untrusted: validated.path, proof: validated.proof)
     defer { try? store.close() }
     return try EditReader.witnesses(
       store: store, key: validated.key,
-      soups: soups(of: validated, platform, settings(of: validated)), rows: rows, besides: found,
+      soups: soups(of: validated, settings(of: validated)), rows: rows, besides: found,
       recordMiB: pipeline.inbox.limits.recordMiB)
   }
 
@@ -92,17 +137,17 @@ struct ReturnReading: Sendable {
   }
 
   private func soups(
-    of validated: ValidatedStore, _ platform: Platform, _ settings: StoreSettings?
+    of validated: ValidatedStore, _ settings: StoreSettings?
   ) -> [SoupReading] {
     Set(settings?.schema.soups.map(\.soupName) ?? [])
-      .union(issuedSoups(validated, platform)).subtracting(validated.missingSoups)
+      .union(issuedSoups(validated)).subtracting(validated.missingSoups)
       .sorted().map { soup($0, in: settings) }
   }
 
   /// The soups that the store was issued with.
   ///
   /// Edits in a soup that was removed from the configuration are reported, not lost.
-  private func issuedSoups(_ validated: ValidatedStore, _ platform: Platform) -> Set<String> {
+  private func issuedSoups(_ validated: ValidatedStore) -> Set<String> {
     let entry = issued?.entries(of: platform).first {
       $0.scope == validated.scope && $0.storeName == validated.storeName
     }

@@ -46,46 +46,28 @@ package struct KeepFacts: Sendable {
     package init(number: Int) { self.number = number }
   }
 
-  /// A return that was processed.
-  package struct Returned: Sendable {
+  /// The file of a return that was processed or refused.
+  package struct File: Sendable {
     /// Its digest, which names its directory.
     package var sha256: String
     /// Its original file name.
     package var name: String
     /// Its size in bytes.
     package var bytes: Int64
-    /// When it arrived; nil if the ledger does not know it.
+    /// When its edits were ingested; nil if the ledger has none of them.
     package var arrived: Int64?
     /// Its open edits.
     package var openEdits: Set<Int64>
 
     package init(
-      sha256: String, name: String, bytes: Int64, arrived: Int64? = nil, openEdits: Set<Int64>
+      sha256: String, name: String, bytes: Int64, arrived: Int64? = nil,
+      openEdits: Set<Int64> = []
     ) {
       self.sha256 = sha256
       self.name = name
       self.bytes = bytes
       self.arrived = arrived
       self.openEdits = openEdits
-    }
-  }
-
-  /// A return that was refused.
-  package struct Quarantined: Sendable {
-    /// Its digest, which names its directory.
-    package var sha256: String
-    /// Its original file name.
-    package var name: String
-    /// Its size in bytes.
-    package var bytes: Int64
-    /// When it was ingested after all; nil if the ledger has none of its edits.
-    package var ingested: Int64?
-
-    package init(sha256: String, name: String, bytes: Int64, ingested: Int64? = nil) {
-      self.sha256 = sha256
-      self.name = name
-      self.bytes = bytes
-      self.ingested = ingested
     }
   }
 
@@ -112,9 +94,9 @@ package struct KeepFacts: Sendable {
   package var now: Int64
   package var snapshots: [Snapshot] = []
   /// The returns that were processed.
-  package var returned: [Returned] = []
+  package var returned: [File] = []
   /// The returns that were refused.
-  package var quarantined: [Quarantined] = []
+  package var quarantined: [File] = []
   package var reports: [Report] = []
   /// The ID of the run of the last report.
   package var lastReport: String?

@@ -44,8 +44,8 @@ package enum KeepRule {
     for one in facts.quarantined {
       let item = KeepPlan.Item(
         kind: .quarantined, id: one.sha256, name: one.name, bytes: one.bytes,
-        because: one.ingested == nil ? ["no operator has released or discarded it"] : [])
-      if let ingested = one.ingested, facts.now - ingested < Int64(keep.returnedDays) * day {
+        because: one.arrived == nil ? ["no operator has released or discarded it"] : [])
+      if let ingested = one.arrived, facts.now - ingested < Int64(keep.returnedDays) * day {
         continue
       }
       decide(item, &plan)
@@ -98,7 +98,7 @@ package enum KeepRule {
   /// The time before which reports, values of resolved edits and summaries of runs are old.
   static func past(_ now: Int64, _ keep: KeepSettings) -> Int64 { now - Int64(keep.runsDays) * day }
 
-  private static func item(_ one: KeepFacts.Returned, because: [String]) -> KeepPlan.Item {
+  private static func item(_ one: KeepFacts.File, because: [String]) -> KeepPlan.Item {
     KeepPlan.Item(
       kind: .returned, id: one.sha256, name: one.name, bytes: one.bytes, because: because)
   }

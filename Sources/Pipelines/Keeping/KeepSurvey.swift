@@ -20,27 +20,25 @@ struct KeepSurvey {
   /// Returns all facts.
   func facts(now: Int64) throws -> KeepFacts {
     var facts = KeepFacts(now: now)
-    let places = try ledger.openEditPlaces()
-    facts.openEdits = Set(places.map(\.edit))
-    let last = try ledger.lastReturned()
+    let needed = try ledger.neededFiles()
+    facts.openEdits = needed.openEdits
     let names = try ledger.usernames()
-    let open = Dictionary(grouping: places) { "\($0.snapshotID) \($0.generation)" }
     var globals: [Int: Int64] = [:]
     for id in try snapshots() {
       var snapshot = KeepFacts.Snapshot(id: id, name: names[id] ?? id, generations: [])
       snapshot.current = try SnapshotDirectory(path: data.snapshot(id)).current()?.generation
       for number in try generations(of: id) {
         var one = try generation(number, of: id, now: now, globals: &globals)
-        one.openEdits = Set(open["\(id) \(number)"]?.map(\.edit) ?? [])
-        one.isLastReturned = last[id]?.contains(number) == true
+        one.openEdits = needed.ofGeneration[id]?[number] ?? []
+        one.isLastReturned = needed.lastReturned[id]?.contains(number) == true
         snapshot.generations.append(one)
       }
       facts.snapshots.append(snapshot)
     }
     Self.note(globals, in: &facts)
-    facts.returned = try returned(places, before: now - returnedMilliseconds)
+    facts.returned = try returned(needed.ofReturn, before: now - returnedMilliseconds)
     facts.quarantined = try quarantined()
-    facts.reports = try reports()
+    facts.reports = try reports(needed.ofRun)
     facts.lastReport = try ledger.latestRun(of: facts.reports.map(\.run))
     return facts
   }
@@ -128,32 +126,30 @@ struct KeepSurvey {
 
   /// Returns the processed returns that arrived before a time, or that the ledger does not know.
   private func returned(
-    _ places: [OpenEditPlace], before time: Int64
-  ) throws -> [KeepFacts.Returned] {
-    let open = Dictionary(grouping: places, by: \.sha256)
+    _ open: [String: Set<Int64>], before time: Int64
+  ) throws -> [KeepFacts.File] {
     return try Self.names(in: data.done).compactMap { sha256 in
-      let arrived = try ledger.returnStory(sha256: sha256)?.arrived
+      let arrived = try ledger.returned(sha256: sha256)?.arrived
       if let arrived, arrived > time { return nil }
       let directory = data.done + "/" + sha256
-      return KeepFacts.Returned(
+      return KeepFacts.File(
         sha256: sha256, name: TakenReturn(directory: directory)?.name ?? sha256,
         bytes: DiskUse.bytes(of: directory), arrived: arrived,
-        openEdits: Set(open[sha256]?.map(\.edit) ?? []))
+        openEdits: open[sha256] ?? [])
     }
   }
 
-  private func quarantined() throws -> [KeepFacts.Quarantined] {
+  private func quarantined() throws -> [KeepFacts.File] {
     try Quarantine.list(data.quarantine).map { item in
-      KeepFacts.Quarantined(
+      KeepFacts.File(
         sha256: item.sha256, name: item.detail["name"]?.string ?? item.sha256,
         bytes: DiskUse.bytes(of: data.quarantine + "/" + item.sha256),
-        ingested: try ledger.returnStory(sha256: item.sha256)?.arrived)
+        arrived: try ledger.returned(sha256: item.sha256)?.arrived)
     }
   }
 
-  private func reports() throws -> [KeepFacts.Report] {
-    let open = try ledger.runsOfOpenEdits()
-    return try Self.names(in: data.reports).compactMap { run in
+  private func reports(_ open: [String: Set<Int64>]) throws -> [KeepFacts.Report] {
+    try Self.names(in: data.reports).compactMap { run in
       guard let row = try ledger.run(id: run), row.ended != nil else { return nil }
       return KeepFacts.Report(
         run: run, time: row.now, bytes: DiskUse.bytes(of: data.report(run)),

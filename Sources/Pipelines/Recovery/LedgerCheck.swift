@@ -79,7 +79,7 @@ package enum LedgerCheck {
     }
     // A return is moved there only after the ledger has it.
     for directory in try PipelineReturns.directories(in: data.done)
-    where try state?.isKnown(sha256: Files.name(of: directory)) != true {
+    where try state?.returned(sha256: Files.name(of: directory)) == nil {
       throw behind(
         state, data, "\(directory) is a return that a run has ingested, and ",
         "the ledger does not know it")

@@ -175,9 +175,9 @@ package struct PipelineRecovery {
     findings.known = try ledger?.lastOrgTime()
     findings.epoch = epoch(after: epochs.max() ?? 0, known: findings.known)
     findings.again = try PipelineReturns.directories(in: data.done).map(Files.name(of:)).filter {
-      try ledger?.isKnown(sha256: $0) != true
+      try ledger?.returned(sha256: $0) == nil
     }
-    findings.waiting = Set(try ledger?.openEditPlaces().map(\.edit) ?? []).count
+    findings.waiting = try ledger?.neededFiles().openEdits.count ?? 0
     findings.releasable = try Quarantine.list(data.quarantine).compactMap { item in
       item.detail["code"]?.string == Refusal.Code.earlierLedger.rawValue
         ? item.detail["name"]?.string ?? item.sha256 : nil

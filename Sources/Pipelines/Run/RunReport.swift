@@ -15,16 +15,12 @@ struct RunReport {
   /// the ledger does not know, for example after a recovery, is reported as new once.
   func reviewQuarantine() throws {
     if run.options.isDryRun { return }
-    let lying = try Quarantine.list(run.data.quarantine)
-    let known = try run.ledger.openFindings().filter { $0.kind == .returnQuarantined }
-    let names = Set(lying.map(\.sha256))
-    for finding in known where !names.contains(finding.subject) {
+    let changes = try Quarantine.changes(
+      run.data.quarantine, since: run.ledger.findings(.open))
+    for finding in changes.gone {
       try run.ledger.settleFindings(.returnQuarantined, subject: finding.subject, by: run.row.id)
     }
-    let told = Set(known.map(\.subject))
-    for item in lying where !told.contains(item.sha256) {
-      try run.note(.returnQuarantined, item.sha256, item.detail)
-    }
+    for item in changes.untold { try run.note(.returnQuarantined, item.sha256, item.detail) }
   }
 
   /// Records a refused return, and reports it as new even if the same content was refused before.
@@ -49,7 +45,7 @@ struct RunReport {
     }
     run.summary.waiting = [:]
     run.summary.skipped = []
-    for finding in try run.ledger.openFindings() {
+    for finding in try run.ledger.findings(.open) {
       run.summary.waiting[finding.kind, default: 0] += 1
       if finding.kind == .userSkipped {
         let earlier = finding.run == run.row.id ? "" : ", in an earlier run"
@@ -76,14 +72,16 @@ struct RunReport {
     let hasNews = try run.ledger.hasNews(for: run.row.id)
     // Already written after the edits, and nothing has changed since.
     if run.summary.report != nil, !hasNews, !run.options.stages.contains(.prime) { return }
-    let isWaiting = try !run.ledger.openFindings().isEmpty || !run.ledger.unsettledEdits().isEmpty
+    let isWaiting = try !run.ledger.findings(.open).isEmpty || !run.ledger.unsettledEdits().isEmpty
     guard hasNews || isWaiting else { return }
-    try run.ledger.beginReport(run: run.row.id)
+    try run.ledger.note(report: .begun, run: run.row.id)
     let model = try ReportModel(
       state: run.ledger, run: run.row.id, called: run.pipeline.called)
-    guard model.isWorthTelling else { return try run.ledger.dropReport(run: run.row.id) }
+    guard model.isWorthTelling else {
+      return try run.ledger.note(report: .dropped, run: run.row.id)
+    }
     try Self.write(model, run.pipeline, run.data)
-    try run.ledger.endReport(run: run.row.id)
+    try run.ledger.note(report: .written, run: run.row.id)
     if run.summary.report == nil { run.report(.reportWritten(path: run.data.report(run.row.id))) }
     run.summary.report = run.data.report(run.row.id)
   }
@@ -99,7 +97,7 @@ struct RunReport {
   /// Writes the expected report of a dry run to a directory of the user's, in all formats.
   func rehearse(in place: String) throws {
     // In the dry run's own copy of the ledger.
-    try run.ledger.beginReport(run: run.row.id)
+    try run.ledger.note(report: .begun, run: run.row.id)
     let model = try ReportModel(
       state: run.ledger, run: run.row.id, called: run.pipeline.called, isRehearsal: true)
     let shown = run.pipeline.report.reportMask
@@ -133,13 +131,13 @@ struct RunReport {
   static func finishReports(
     _ state: LedgerDatabase, _ pipeline: Pipeline, _ data: DataDirectory
   ) throws {
-    for id in try state.unfinishedReports() {
+    for id in try state.reports(.unfinished) {
       if Files.isDirectory(data.report(id)) {
         let model = try ReportModel(state: state, run: id, called: pipeline.called)
         try write(model, pipeline, data)
-        try state.endReport(run: id)
+        try state.note(report: .written, run: id)
       } else {
-        try state.dropReport(run: id)
+        try state.note(report: .dropped, run: id)
       }
     }
   }

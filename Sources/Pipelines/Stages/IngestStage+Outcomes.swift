@@ -9,16 +9,19 @@ import System
 
 extension IngestStage {
   /// Reports the outcome of a file to the ledger, the progress output and the summary.
-  func tell(_ outcome: ReturnOutcome) throws {
-    let name = outcome.name
+  ///
+  /// `path` is where the file is now, and `sha256` the digest of its content, if it was read.
+  func tell(
+    _ outcome: ReturnOutcome, of name: String, at path: String, sha256: String? = nil
+  ) throws {
     func report(_ event: RunEvent) {
       if run.options.isDryRun {
-        run.summary.plan.append("ingest: \(name)\(outcome.result.planned)")
+        run.summary.plan.append("ingest: \(name)\(outcome.planned)")
       } else {
         run.report(event)
       }
     }
-    switch outcome.result {
+    switch outcome {
     case .accepted(let stamp, let edits, let new, let known, let leftAlone):
       run.summary.returns.ingested += 1
       run.summary.edits.found += edits
@@ -31,25 +34,27 @@ extension IngestStage {
     case .known:
       run.summary.returns.known += 1
       // Unless this run accepted the file itself, and was interrupted between two copies.
-      let isOwn = try outcome.sha256.map {
-        try run.ledger.hasFound(.returnAccepted, $0, run: run.row.id)
+      let isOwn = try sha256.map {
+        try !run.ledger.findings(.about(.returnAccepted, $0, by: run.row.id)).isEmpty
       }
-      if isOwn != true { try run.note(.returnKnown, outcome.path, ["name": .string(name)]) }
-      let story = try outcome.sha256.flatMap(run.ledger.returnStory(sha256:))
-      report(.returnKnown(name: name, username: story?.username))
+      if isOwn != true { try run.note(.returnKnown, path, ["name": .string(name)]) }
+      let username = try sha256.flatMap(run.ledger.returned(sha256:)).flatMap {
+        try run.ledger.snapshotRow(id: $0.snapshotID)?.username
+      }
+      report(.returnKnown(name: name, username: username))
     case .quarantined(let taken, let refusal):
       run.summary.returns.quarantined += 1
       try RunReport(run: run).noteQuarantined(taken)
       report(
         .returnQuarantined(
           name: name, code: refusal.code.rawValue,
-          reason: "\(refusal.sentence); \(fix(refusal, outcome))"))
+          reason: "\(refusal.sentence); \(fix(refusal, of: name, at: path))"))
     case .left(let refusal):
       run.summary.returns.left += 1
       try run.note(
-        .returnLeft, outcome.path,
+        .returnLeft, path,
         [
-          "name": .string(name), "path": .string(outcome.path),
+          "name": .string(name), "path": .string(path),
           "code": .string(refusal.code.rawValue), "reason": .string(refusal.sentence),
           "fix": .string(refusal.fix),
         ])
@@ -60,10 +65,10 @@ extension IngestStage {
   }
 
   /// The fix of a quarantined return as it is printed.
-  private func fix(_ refusal: Refusal, _ outcome: ReturnOutcome) -> String {
+  private func fix(_ refusal: Refusal, of name: String, at path: String) -> String {
     ReturnFix.text(
-      refusal.fix, pipeline: run.pipeline.called, name: outcome.name,
-      path: TakenReturn(directory: outcome.path)?.path)
+      refusal.fix, pipeline: run.pipeline.called, name: name,
+      path: TakenReturn(directory: path)?.path)
   }
 
   /// Runs the work on one return and turns its errors into a refusal of that return.

@@ -37,8 +37,7 @@ struct IngestStage {
       let refusal = Refusal(
         .unknown, "\(name) in \(processing.processing) was not taken from the inbox",
         fix: "remove it from there")
-      try tell(
-        ReturnOutcome(name: name, path: processing.processing + "/" + name, result: .left(refusal)))
+      try tell(.left(refusal), of: name, at: processing.processing + "/" + name)
     }
     try await take(candidates, inbox)
     // The whole inbox was examined, so every earlier finding about it is outdated.
@@ -98,7 +97,7 @@ struct IngestStage {
   private func settle(_ unfinished: [TakenReturn], _ inbox: Inbox) async throws {
     if unfinished.isEmpty { return }
     let intake = try intake(inbox)
-    let known = try Set(unfinished.map(\.sha256).filter(run.ledger.isKnown(sha256:)))
+    let known = try Set(unfinished.map(\.sha256).filter(isKnown))
     try await OrderedWork.perform(
       unfinished, atOnce: atOnce, name: "ingest",
       isAlone: { ReturnIntake.isLarge($0.path, $0.kind) },
@@ -143,7 +142,7 @@ struct IngestStage {
       switch try prepared.copying?.get() {
       case .copied(let copied)?:
         return try inbox.take(
-          copied, keepsOriginal: !isInInbox || isDryRun, isKnown: run.ledger.isKnown(sha256:))
+          copied, keepsOriginal: !isInInbox || isDryRun, isKnown: isKnown)
       case .gone?, nil: return .gone
       case .left(let refusal)?: return .left(refusal)
       }
@@ -153,11 +152,10 @@ struct IngestStage {
       try settle(taken, prepared, intake)
       if isDryRun { try Files.remove(taken.directory) }
     case .success(.duplicate(let sha256)):
-      try tell(
-        ReturnOutcome(name: name, path: candidate.path, sha256: sha256, result: .known))
+      try tell(.known, of: name, at: candidate.path, sha256: sha256)
     case .success(.gone): run.warn("\(name) was removed before it could be read")
     case .success(.left(let refusal)), .failure(let refusal):
-      try tell(ReturnOutcome(name: name, path: candidate.path, result: .left(refusal)))
+      try tell(.left(refusal), of: name, at: candidate.path)
     }
   }
 
@@ -166,23 +164,23 @@ struct IngestStage {
     _ taken: TakenReturn, _ prepared: ReturnIntake.Prepared, _ intake: ReturnIntake
   ) throws {
     let inbox = intake.inbox
-    if try run.ledger.isKnown(sha256: taken.sha256) { return try finishKnown(taken, inbox) }
+    if try isKnown(taken.sha256) { return try finishKnown(taken, inbox) }
     let ingested = try alone(taken.name, places: places(of: taken, prepared)) {
       let reading = prepared.reading ?? intake.read(taken, in: prepared.work)
       for warning in reading.warnings { run.warn(warning) }
       let read = try reading.result.get()
       try LedgerCheck.checkIssued(
-        read.validated.storesByStamp.map(\.stamp), run.stamps(), run.ledger, run.data, taken.name)
+        read.map(\.stamp), run.stamps(), run.ledger, run.data, taken.name)
       return try enter(read)
     }
     switch ingested {
     case .success(let result):
       let path = try isDryRun ? taken.directory : putAway(taken, inbox).directory
-      try tell(taken, path, result)
+      try tell(result, of: taken.name, at: path, sha256: taken.sha256)
     case .failure(let refusal): try quarantine(taken, refusal, inbox)
     }
     if let remains = taken.remains {
-      try tell(taken, inbox.directory + "/" + taken.name, .left(remains))
+      try tell(.left(remains), of: taken.name, at: inbox.directory + "/" + taken.name)
     }
   }
 
@@ -190,7 +188,7 @@ struct IngestStage {
   /// run was interrupted before it moved the copy.
   private func finishKnown(_ taken: TakenReturn, _ inbox: Inbox) throws {
     let finished = isDryRun ? taken : try putAway(taken, inbox)
-    try tell(finished, finished.directory, .known)
+    try tell(.known, of: taken.name, at: finished.directory, sha256: taken.sha256)
   }
 
   /// Moves a recorded return to `done`.
@@ -210,11 +208,9 @@ struct IngestStage {
     }
   }
 
-  private func tell(
-    _ taken: TakenReturn, _ path: String, _ result: ReturnOutcome.Result
-  ) throws {
-    try tell(
-      ReturnOutcome(name: taken.name, path: path, sha256: taken.sha256, result: result))
+  /// Whether the edits of a return are in the ledger.
+  private func isKnown(_ sha256: String) throws -> Bool {
+    try run.ledger.returned(sha256: sha256) != nil
   }
 
   private func quarantine(_ taken: TakenReturn, _ refusal: Refusal, _ inbox: Inbox) throws {
@@ -222,9 +218,11 @@ struct IngestStage {
       try inbox.quarantine(taken, refusal, now: Clock.wallMilliseconds()).directory
     }
     switch kept {
-    case .success(let kept): try tell(taken, kept, .quarantined(taken, refusal))
+    case .success(let kept): try tell(.quarantined(taken, refusal), of: taken.name, at: kept)
     case .failure(let trouble):
-      for refusal in [refusal, trouble] { try tell(taken, taken.directory, .left(refusal)) }
+      for refusal in [refusal, trouble] {
+        try tell(.left(refusal), of: taken.name, at: taken.directory)
+      }
     }
   }
 
@@ -241,21 +239,18 @@ struct IngestStage {
   }
 
   /// Writes the edits of a return to the ledger.
-  private func enter(_ read: ReadReturn) throws -> ReturnOutcome.Result {
-    let whole = read.validated.stamp
-    var entries: [ReturnPart] = []
-    for part in read.parts {
-      let rows = try run.ledger.rowsToWitness(stampIDs: [part.stampID, whole.stampID])
-      entries.append(try part.entry(rows, read.validated.platform))
+  private func enter(_ parts: [ReturnReading]) throws -> ReturnOutcome {
+    let whole = parts[0].stamp
+    let rows = try parts.map { part in
+      try part.entry(
+        run.ledger.rowsToWitness(stampIDs: [part.stamp.stampID, whole.stampID]))
     }
-    let edits = entries.reduce(0) { $0 + $1.edits.count }
-    let first = entries.removeFirst()
     let result = try run.ledger.record(
-      return: first.row, edits: first.edits, witnesses: first.witnesses, parts: entries,
-      run: run.row.id)
+      return: rows[0], parts: Array(rows.dropFirst()), run: run.row.id)
     if result.isKnown { return .known }
     return .accepted(
-      whole, edits: edits, new: result.new, known: result.known, leftAlone: read.leftAlone)
+      whole, edits: rows.reduce(0) { $0 + $1.edits.count }, new: result.new, known: result.known,
+      leftAlone: ReturnReading.leftAlone(by: parts))
   }
 
   // MARK: expectations

@@ -185,6 +185,7 @@ struct PrimeStage {
 
   private func job(for user: SnapshotUser, _ wide: WideCalls) throws -> PrimeJob {
     let row = try run.ledger.snapshotRow(id: user.id)
+    let records = try run.ledger.recordsOfEdits(snapshotID: user.id, in: run.row.number)
     return PrimeJob(
       user: user, pipeline: run.pipeline, data: run.data, run: run.row.id,
       now: run.times.org, created: run.now,
@@ -193,9 +194,7 @@ struct PrimeStage {
       numberFloor: try numberFloor(user.id), stampEpoch: try run.stamps().epoch,
       carried: try carried(user.id),
       listIDs: try dueListings(row, user.id),
-      changed: try run.ledger.recordsSettledSincePrime(
-        snapshotID: user.id, in: run.row.number),
-      edited: try run.ledger.recordsOfOpenEdits(snapshotID: user.id),
+      changed: records.settled, edited: records.open,
       lastRead: try run.ledger.noted(.read(user.id)),
       maxDeletes: run.options.maxDeletes, wide: wide,
       isFromScratch: try run.ledger.noted(.fromScratch)?.contains(user.id) == true,

@@ -54,9 +54,12 @@ struct CascadeSearch {
     try await learn(Set(deletions.compactMap { $0.sobject?.lowercased() }))
     var concerned = writers.filter { fields[$0.sobject] != nil }
     if concerned.isEmpty { return [] }
-    let edits = try state.openEdits(Set(concerned.map(\.edit)))
+    let edits = Dictionary(
+      uniqueKeysWithValues: try state.edits(.numbered(Set(concerned.map(\.edit)))).map {
+        ($0.id, $0)
+      })
     for index in concerned.indices {
-      concerned[index].openEdit = edits[concerned[index].edit]?.edit
+      concerned[index].openEdit = edits[concerned[index].edit]
     }
     try await resolve(&concerned)
     for (sobject, group) in Dictionary(grouping: concerned, by: \.sobject) {

@@ -31,7 +31,6 @@ struct CascadeWriter {
 
 /// A deletion of a record in the org that has no decision against it.
 struct UndecidedDeletion {
-  var snapshotID: String
   var edit: OpenEdit
   /// Whether it is processed by each run, or waits because of other edits; otherwise an operator
   /// has to decide it.
@@ -47,16 +46,18 @@ extension LedgerDatabase {
       FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
         AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
-    let edits = try openEdits(Set(ids.compactMap { $0[0].integer }))
+    let edits = Dictionary(
+      uniqueKeysWithValues: try edits(.numbered(Set(ids.compactMap { $0[0].integer }))).map {
+        ($0.id, $0)
+      })
     return ids.compactMap { row in
-      guard let found = edits[row[0].integer ?? 0], found.edit.syncOperation == .delete,
-        !found.edit.isToBeUndone
+      guard let edit = edits[row[0].integer ?? 0], edit.syncOperation == .delete,
+        !edit.isToBeUndone
       else { return nil }
-      switch found.edit.decision?.decision {
+      switch edit.decision?.decision {
       case .discard?, .server?: return nil
       case .device?, .set?, .record?, .retry?, .undo?, nil:
-        return UndecidedDeletion(
-          snapshotID: found.snapshotID, edit: found.edit, isDue: row[1].integer == 1)
+        return UndecidedDeletion(edit: edit, isDue: row[1].integer == 1)
       }
     }
   }

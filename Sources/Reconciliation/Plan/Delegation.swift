@@ -163,7 +163,7 @@ struct Delegation {
   }
 
   private nonisolated(nonsending) mutating func restrictions(
-    ofReferences send: PlannedSend, _ candidate: SnapshotPlanner.Candidate
+    ofReferences send: Write, _ candidate: SnapshotPlanner.Candidate
   ) async throws -> [PermissionRule.Restriction] {
     var server = JSONObject()
     if case .alive(_, let fields) = candidate.server { server = fields }
@@ -185,7 +185,7 @@ struct Delegation {
 
   /// Whether an upsert would change a record that the user may not change.
   private nonisolated(nonsending) mutating func restrictions(
-    ofUpsert send: PlannedSend
+    ofUpsert send: Write
   ) async throws -> [PermissionRule.Restriction] {
     // The record found under the external id was checked before.
     guard send.action == .upsert, send.seen == nil, let field = send.externalField,

@@ -44,7 +44,7 @@ extension SnapshotPlanner {
       plan.sends.filter { $0.action == .delete }.map { ($0.edit.id, $0) }
     ) { first, _ in first }
     let settled = Set(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
-    var followers: [Int64: [PlannedSend]] = [:]
+    var followers: [Int64: [Write]] = [:]
     var left: Set<Int64> = []
     for send in plan.sends {
       guard let masters = cascades.masters[send.edit.id] else { continue }
@@ -92,7 +92,7 @@ extension SnapshotPlanner {
   }
 
   /// Whether two writes are a detail and its master in one family.
-  private func isDetail(_ send: PlannedSend, of master: PlannedSend) -> Bool {
+  private func isDetail(_ send: Write, of master: Write) -> Bool {
     let (rule, parent) = (rules[send.sync], rules[master.sync])
     guard case .child(let targets)? = rule.place, case .parent? = parent.place else {
       return false
@@ -112,7 +112,7 @@ extension SnapshotPlanner {
       if edit.decision.map({ $0.decision == .retry }) ?? true,
         try await isDeletedWithMaster(candidate)
       {
-        plan.settled.append((edit, PlannedSend.gone(edit)))
+        plan.settled.append((edit, Write.gone(edit)))
       } else {
         rest.append(candidate)
       }
@@ -137,7 +137,7 @@ extension SnapshotPlanner {
     }
     for id in cascades.masters[edit.id] ?? [] where try state.verdict(of: id) == .deleted {
       if candidate.operation != .create { return true }
-      guard let deletion = try state.openEdit(id: id)?.edit, let record = deletion.recordID,
+      guard let deletion = try state.openEdit(id: id), let record = deletion.recordID,
         let sobject = deletion.sobject, APIName.isValid(sobject)
       else { continue }
       if try await isGone(candidate, with: record, sobject) { return true }

@@ -26,7 +26,7 @@ extension SnapshotPlanner {
     let comparison = try editedFields(of: edit)
     if !written.contains(edit.id), changesNothing(edit, comparison) { return nil }
     opponents = try opponents.filter { id in
-      guard !written.contains(id), let other = try state.openEdit(id: id)?.edit else { return true }
+      guard !written.contains(id), let other = try state.openEdit(id: id) else { return true }
       return try !changesNothing(other, editedFields(of: other))
     }
     if opponents.isEmpty { return nil }
@@ -104,7 +104,7 @@ extension SnapshotPlanner {
         counts = isUnseen || ServerDate.isSame(date, written)
       }
       guard counts, history.lineages.areOfOneDevice(edit.id, other.id),
-        let sibling = try state.openEdit(id: other.id)?.edit
+        let sibling = try state.openEdit(id: other.id)
       else { continue }
       // In the stores of other bundles, the same row may have another number.
       if other.row.isOfSoup(edit.soup), sibling.lineage != edit.lineage { continue }

@@ -15,7 +15,7 @@ extension SnapshotPlanner {
       plan.levels = plan.sends.isEmpty ? [] : [plan.sends.map(\.edit.id)]
       return
     }
-    var units: [[PlannedSend]] = []
+    var units: [[Write]] = []
     var places: [String: Int] = [:]
     for send in plan.sends {
       let isDeletion = send.action == .delete
@@ -34,7 +34,7 @@ extension SnapshotPlanner {
       }
     }
     for index in units.indices {
-      let isLast: (PlannedSend) -> Bool = { $0.tree?.isParent == true && $0.action == .delete }
+      let isLast: (Write) -> Bool = { $0.tree?.isParent == true && $0.action == .delete }
       units[index] = units[index].filter { !isLast($0) } + units[index].filter(isLast)
     }
     let order = DependencyOrder(units.map(Self.node))
@@ -57,12 +57,12 @@ extension SnapshotPlanner {
 
   /// Whether a change neither waits for another nor is waited for, provided that this is true of
   /// all sends of the plan.
-  private static func mayGoAtOnce(_ send: PlannedSend) -> Bool {
+  private static func mayGoAtOnce(_ send: Write) -> Bool {
     send.tree == nil && send.needs.isEmpty && send.floor == 0 && send.action != .delete
       && send.action != .undelete
   }
 
-  private static func node(_ unit: [PlannedSend]) -> DependencyOrder.Node {
+  private static func node(_ unit: [Write]) -> DependencyOrder.Node {
     let first = unit[0]
     let deletions = unit.filter { $0.action == .delete }
     var node = DependencyOrder.Node(
@@ -75,7 +75,7 @@ extension SnapshotPlanner {
     return node
   }
 
-  static func makes(_ send: PlannedSend) -> NewRecord? {
+  static func makes(_ send: Write) -> NewRecord? {
     guard send.action == .create || send.action == .upsert else { return nil }
     if let id = send.edit.recordID { return .inPlace(of: id.recordID18 ?? id) }
     return send.edit.creation.map { .of(creation: $0.id) }

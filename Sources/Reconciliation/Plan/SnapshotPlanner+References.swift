@@ -14,7 +14,7 @@ extension SnapshotPlanner {
 
   /// Replaces local IDs with the IDs of their records, and IDs of recreated records with the
   /// current ones; notes the records that have no ID yet.
-  nonisolated(nonsending) func resolveReferences(_ send: inout PlannedSend) async throws
+  nonisolated(nonsending) func resolveReferences(_ send: inout Write) async throws
     -> String?
   {
     for (name, value) in send.payload {
@@ -84,7 +84,7 @@ extension SnapshotPlanner {
   }
 }
 
-extension PlannedSend {
+extension Write {
   /// Waits for a record whose ID goes into a field.
   fileprivate mutating func wait(for record: NewRecord, in field: String) {
     needs.insert(record)

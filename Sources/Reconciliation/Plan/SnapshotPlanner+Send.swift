@@ -12,7 +12,7 @@ extension SnapshotPlanner {
   ) async throws {
     let edit = candidate.edit
     let rule = rules[candidate.sync]
-    var send = PlannedSend(
+    var send = Write(
       edit: edit, sync: candidate.sync,
       operation: OperationRow(
         editID: edit.id, action: action, sobject: candidate.sobject,
@@ -80,7 +80,7 @@ extension SnapshotPlanner {
   ///
   /// If the org refused it before, it is sent again without unchanged references, because the org
   /// refuses the whole update if one of them is to a deleted record.
-  private func compare(_ send: inout PlannedSend, _ facts: EditFacts) {
+  private func compare(_ send: inout Write, _ facts: EditFacts) {
     send.seen = Self.former(send.payload.names, facts)
     if redone.contains(send.edit.id) { send.leaveOutHeldReferences() }
   }
@@ -108,7 +108,7 @@ extension SnapshotPlanner {
   }
 
   /// A record that the integration user creates is owned by the snapshot's user.
-  private nonisolated(nonsending) func setOwner(_ send: inout PlannedSend) async throws {
+  private nonisolated(nonsending) func setOwner(_ send: inout Write) async throws {
     guard options.sendAs == .integration, snapshotID != SnapshotID.global,
       send.payload["OwnerId"] == nil
     else { return }

@@ -35,9 +35,9 @@ extension SnapshotPlanner {
       let send = plan.sends[index]
       guard let place = rules[send.sync].place, let key = keys[send.edit.id] else { continue }
       switch place {
-      case .parent: plan.sends[index].tree = PlannedSend.Tree(key: key)
+      case .parent: plan.sends[index].tree = Write.Tree(key: key)
       case .child(let targets):
-        plan.sends[index].tree = PlannedSend.Tree(key: key, field: targets.key)
+        plan.sends[index].tree = Write.Tree(key: key, field: targets.key)
       }
     }
     try block(detailsOf: standing, but: survivors, &plan)
@@ -60,7 +60,8 @@ extension SnapshotPlanner {
     var planned = Set(plan.sends.map(\.edit.id))
     planned.formUnion(plan.settled.filter(\.settlement.verdict.isSettled).map(\.edit.id))
     var devices: [String: Set<Int64>] = [:]
-    for edit in try state.openDeletions(snapshotID: snapshotID) where !planned.contains(edit.id) {
+    for edit in try state.edits(.deletions(snapshotID: snapshotID))
+    where !planned.contains(edit.id) {
       // An edit that can no longer be read is not in any tree.
       guard let candidate = try? candidate(edit), candidate.operation == .delete,
         case .parent(let targets)? = rules[candidate.sync].place, targets.isMasterDetail
@@ -85,7 +86,7 @@ extension SnapshotPlanner {
         let devices = standing[tree.key], devices.contains(try state.device(ofEdit: send.edit.id))
       else { continue }
       waiting.insert(send.edit.id)
-      plan.settled.append((send.edit, send.blocked(because: PlannedSend.parentStandsText)))
+      plan.settled.append((send.edit, send.blocked(because: Write.parentStandsText)))
     }
     plan.sends.removeAll { waiting.contains($0.edit.id) }
   }
@@ -150,7 +151,7 @@ extension SnapshotPlanner {
   /// records of such a tree wait for it.
   private nonisolated(nonsending) func leftBefore() async throws -> Set<String> {
     var keys: Set<String> = []
-    for edit in try state.leftEdits(snapshotID: snapshotID) {
+    for edit in try state.edits(.left(snapshotID: snapshotID)) {
       // An edit that can no longer be read is not in any tree.
       guard let candidate = try? candidate(edit), rules[candidate.sync].place != nil,
         rules[candidate.sync].mode == .leaveIfChanged
@@ -162,11 +163,11 @@ extension SnapshotPlanner {
 
   /// Links the children of a parent that is sent to it.
   private func bind(
-    _ parent: PlannedSend, _ key: String, _ survivors: Set<Int64>, _ plan: inout SnapshotPlan
+    _ parent: Write, _ key: String, _ survivors: Set<Int64>, _ plan: inout SnapshotPlan
   ) throws {
     let isMade = parent.action == .create || parent.action == .upsert
     let device = try state.device(ofEdit: parent.edit.id)
-    var followers: [PlannedSend] = []
+    var followers: [Write] = []
     for index in plan.sends.indices {
       let child = plan.sends[index]
       guard child.tree?.key == key, child.tree?.isParent == false else { continue }

@@ -30,7 +30,9 @@ extension SnapshotPlanner {
     of edit: OpenEdit
   ) throws -> (first: String?, second: String?, others: [String])? {
     guard let creation = edit.creation, creation.recordID != nil else { return nil }
-    if creation.isTwice || edit.decision == nil, let reported = try state.openTwins(of: edit) {
+    if creation.isTwice || edit.decision == nil,
+      let reported = try state.toldTwins(of: edit.id, ifOpen: true)
+    {
       return reported
     }
     return creation.isTwice ? (creation.recordID, creation.deviceRecordID, []) : nil
@@ -59,8 +61,10 @@ extension SnapshotPlanner {
         plan.settled.append((edit, settlement))
         continue
       }
-      try state.chooseRecord(id, of: edit.id)
-      if let creation = edit.creation { mended[creation.id] = id }
+      if let creation = edit.creation {
+        try state.note(.chosen(id), of: creation.id)
+        mended[creation.id] = id
+      }
       rest.append(edit.choosing(id))
     }
     // Other edits of the same new record are sent to it in this run already.

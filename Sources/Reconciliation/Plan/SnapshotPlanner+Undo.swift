@@ -37,7 +37,7 @@ extension SnapshotPlanner {
     let groups = Dictionary(grouping: asked, by: \.change.sobject)
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
       let group = try await withServer(group, sobject)
-      var deletes: [(Undoing, PlannedSend)] = []
+      var deletes: [(Undoing, Write)] = []
       for one in group {
         var facts = UndoRule.Facts(
           change: one.change, server: one.server,
@@ -46,7 +46,6 @@ extension SnapshotPlanner {
           instance: try state.noted(.instance))
         if one.bin != nil {
           facts.bin = one.bin
-          try state.addDeletion(to: &facts.change)
           facts.isUndeletable = records.known(sobject)?.isUndeletable ?? true
         }
         switch UndoRule.step(facts) {
@@ -77,8 +76,8 @@ extension SnapshotPlanner {
   private static func send(
     _ one: Undoing, _ action: SyncUpAction, _ payload: JSONObject, _ expected: Settlement,
     _ date: String, _ rule: ReconciledSync
-  ) -> PlannedSend {
-    var send = PlannedSend(
+  ) -> Write {
+    var send = Write(
       edit: one.edit, sync: one.sync,
       operation: OperationRow(
         editID: one.edit.id, action: action, purpose: .undo, sobject: one.change.sobject,
@@ -183,7 +182,7 @@ extension SnapshotPlanner {
   /// An org deletes a record's details with it, and clears the fields that refer to it. An undo
   /// must not destroy what others have built on a new record.
   private nonisolated(nonsending) func addDeletes(
-    _ deletes: [(Undoing, PlannedSend)], _ sobject: String, _ plan: inout SnapshotPlan
+    _ deletes: [(Undoing, Write)], _ sobject: String, _ plan: inout SnapshotPlan
   ) async throws {
     if deletes.isEmpty { return }
     let found: [String: Set<ReferringRecords.Reference>]
@@ -208,7 +207,7 @@ extension SnapshotPlanner {
       var waitsFor: Set<Int64> = []
       var foreign: [String] = []
       for other in others {
-        let edits = try state.editsToBeUndone(ofRecord: other.id)
+        let edits = try state.editNumbers(.toBeUndone(recordID: other.id))
         if edits.isEmpty { foreign.append("\(other.sobject) \(other.id)") }
         waitsFor.formUnion(edits)
       }
@@ -242,7 +241,7 @@ extension SnapshotPlanner.Undoing {
 
 /// The deletion of a new record with references from records that are to be undone, too.
 struct WaitingDelete {
-  var send: PlannedSend
+  var send: Write
   /// The edits that are undone before it.
   var first: Set<Int64>
 

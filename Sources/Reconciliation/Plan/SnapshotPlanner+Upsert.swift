@@ -117,7 +117,7 @@ extension SnapshotPlanner {
   private func waiting(_ edit: OpenEdit, _ recordID: String) throws -> [RecordClaim] {
     try histories.history(ofRecord: recordID).claims.filter { claim in
       guard claim.isUndecided, claim.writtenDate == nil, claim.editID != edit.id,
-        let other = try state.openEdit(id: claim.editID)?.edit,
+        let other = try state.openEdit(id: claim.editID),
         other.creation == nil || other.creation?.id != edit.creation?.id
       else { return false }
       switch other.decision?.decision {
@@ -182,7 +182,7 @@ extension SnapshotPlanner {
     _ candidate: Candidate, _ others: [Int64], _ keyed: UpsertRule.Keyed?
   ) throws -> Settlement {
     let isKeyed = externalKey(candidate) != nil
-    let areNew = try others.allSatisfy { try state.openEdit(id: $0)?.edit.syncOperation == .create }
+    let areNew = try others.allSatisfy { try state.openEdit(id: $0)?.syncOperation == .create }
     var detail = OutcomeDetail.because(
       !isKeyed
         ? "a new record has the same external ID as this one"

@@ -15,7 +15,7 @@ package struct ChangeGuard: Sendable {
   }
 
   /// Whether there are too many changes; details deleted with their master count too.
-  func isTooMuch(_ sends: [PlannedSend]) -> Bool {
+  func isTooMuch(_ sends: [Write]) -> Bool {
     sends.reduce(0) { $0 + 1 + $1.followers.count } > perSnapshot
   }
 
@@ -46,7 +46,7 @@ extension SnapshotPlanner {
   }
 
   /// Whether one device's changes exceed the guard's limits.
-  private func isTooMuch(_ sends: [PlannedSend]) throws -> Bool {
+  private func isTooMuch(_ sends: [Write]) throws -> Bool {
     let guardLimits = options.maxChanges
     if guardLimits.isTooMuch(sends) { return true }
     let deleted = sends.filter { $0.action == .delete }.flatMap {
@@ -64,15 +64,15 @@ extension SnapshotPlan {
   /// The writes that the guard checks.
   ///
   /// An operator has already approved those with a decision.
-  var guarded: [PlannedSend] { sends.filter { $0.edit.decision?.isApproval != true } }
+  var guarded: [Write] { sends.filter { $0.edit.decision?.isApproval != true } }
 
   /// Whether the guard holds a write.
-  func isHeld(_ send: PlannedSend) -> Bool {
+  func isHeld(_ send: Write) -> Bool {
     send.edit.decision?.isApproval != true && held[send.device] != nil
   }
 
   /// Identifies writes, so that a confirmation applies to these edits only.
-  static func digest(_ sends: [PlannedSend]) -> String {
+  static func digest(_ sends: [Write]) -> String {
     let lines = sends.flatMap { send in
       ([send] + send.followers).map { each in
         "\(each.edit.id) \(send.action.rawValue) \(each.edit.content)\n"

@@ -16,7 +16,7 @@ extension LedgerJournal {
     let refused = takeBereft()
     if refused.isEmpty { return }
     var references: [String: Set<String>] = [:]
-    var places: [(send: PlannedSend, refusal: RowRefusal, field: String, id: String)] = []
+    var places: [(send: Write, refusal: RowRefusal, field: String, id: String)] = []
     for (send, refusal) in refused {
       for (field, id, objects) in await lookups(of: send, refusal) {
         places.append((send, refusal, field, id))
@@ -44,7 +44,7 @@ extension LedgerJournal {
 
   /// The references that a refusal may be about, with the objects that they may refer to.
   private nonisolated(nonsending) func lookups(
-    of send: PlannedSend, _ refusal: RowRefusal
+    of send: Write, _ refusal: RowRefusal
   ) async -> [(field: String, id: String, objects: [String])] {
     guard let describe = try? await access.describe(send.sobject) else { return [] }
     let blamed = Set(refusal.fields.map { $0.lowercased() })

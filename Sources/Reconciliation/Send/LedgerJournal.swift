@@ -9,7 +9,7 @@ import System
 /// An operation is planned before the first request, is on disk as `sent` before its own request is
 /// sent, and gets an outcome in the transaction in which its edit gets a verdict.
 package final class LedgerJournal: SyncUpJournal {
-  package typealias Change = PlannedSend
+  package typealias Change = Write
   package typealias Intention = [OperationRow]
 
   let reconciler: Reconciler
@@ -24,7 +24,7 @@ package final class LedgerJournal: SyncUpJournal {
   private var parentIDs: [String: String] = [:]
   package var mostChanges = Int.max
   /// The edits that the org refused because a record that they refer to is deleted.
-  private var bereft: [(send: PlannedSend, refusal: RowRefusal)] = []
+  private var bereft: [(send: Write, refusal: RowRefusal)] = []
 
   private var state: LedgerDatabase { reconciler.state }
   private var run: RunRow { reconciler.run }
@@ -45,8 +45,8 @@ package final class LedgerJournal: SyncUpJournal {
   // MARK: before a request
 
   package nonisolated(nonsending) func prepare(
-    _ batch: SyncUpRequest.Batch<PlannedSend>
-  ) async throws -> [PlannedSend] {
+    _ batch: SyncUpRequest.Batch<Write>
+  ) async throws -> [Write] {
     try reconciler.checkDeadline()
     let batch = try await recheck(try takeParents(batch.changes), inJob: batch.form == .job)
     return try await recheckBin(batch)
@@ -54,7 +54,7 @@ package final class LedgerJournal: SyncUpJournal {
 
   /// Puts the IDs of parents created in the meantime into the children; a child whose parent has
   /// none is blocked, and so is a deletion if a record was not moved away from below its record.
-  private func takeParents(_ batch: [PlannedSend]) throws -> [PlannedSend] {
+  private func takeParents(_ batch: [Write]) throws -> [Write] {
     let here = Set(batch.filter { $0.tree?.isParent == true }.compactMap { $0.tree?.key })
     return try batch.compactMap { send in
       var send = send
@@ -83,7 +83,7 @@ package final class LedgerJournal: SyncUpJournal {
 
   /// The ID of a record created in the meantime, as a send refers to it; nil if it was not created.
   private func id(
-    of record: NewRecord, named name: String, by send: PlannedSend
+    of record: NewRecord, named name: String, by send: Write
   ) throws -> String? {
     switch record {
     case .of: try state.creation(localID: name, of: send.edit)?.recordID
@@ -91,13 +91,13 @@ package final class LedgerJournal: SyncUpJournal {
     }
   }
 
-  private func block(_ send: PlannedSend, _ settlement: Settlement) throws -> PlannedSend? {
+  private func block(_ send: Write, _ settlement: Settlement) throws -> Write? {
     try state.finish(send.operation, .dropped)
     try settle(send, settlement)
     return nil
   }
 
-  package func questions(before batch: SyncUpRequest.Batch<PlannedSend>) -> [RecordReader.Inquiry] {
+  package func questions(before batch: SyncUpRequest.Batch<Write>) -> [RecordReader.Inquiry] {
     // The presumed state of the org is read when it is needed.
     guard access.asksAhead else { return [] }
     // A job has more records than one query takes.
@@ -112,11 +112,11 @@ package final class LedgerJournal: SyncUpJournal {
 
   /// The deletes whose records must not have changed; in a job, which has no conditions, also the
   /// updates and upserts.
-  private func watched(_ batch: [PlannedSend], inJob: Bool = false) -> [PlannedSend] {
+  private func watched(_ batch: [Write], inJob: Bool = false) -> [Write] {
     batch.filter { $0.condition != nil && (inJob || $0.action == .delete) }
   }
 
-  private static func dates(of group: [PlannedSend]) -> [String] {
+  private static func dates(of group: [Write]) -> [String] {
     ["Id"] + Set(group.compactMap(\.modificationField)).sorted()
   }
 
@@ -125,8 +125,8 @@ package final class LedgerJournal: SyncUpJournal {
   /// Neither a delete nor a row of a job can have a condition. Changed records are decided again;
   /// an update or upsert that has already been decided again is a conflict.
   private nonisolated(nonsending) func recheck(
-    _ batch: [PlannedSend], inJob: Bool
-  ) async throws -> [PlannedSend] {
+    _ batch: [Write], inJob: Bool
+  ) async throws -> [Write] {
     let watched = watched(batch, inJob: inJob)
     guard !watched.isEmpty else { return batch }
     let (seen, left) = try await look(at: watched) { sobject, group throws(OrgError) in
@@ -156,11 +156,11 @@ package final class LedgerJournal: SyncUpJournal {
   /// Returns each with its row, empty if it has none, and the edits that are left because their
   /// records cannot be read.
   private nonisolated(nonsending) func look(
-    at sends: [PlannedSend],
+    at sends: [Write],
     _ ask:
-      nonisolated(nonsending) (String, [PlannedSend]) async throws(OrgError) -> [String: JSONObject]
-  ) async throws -> (seen: [(send: PlannedSend, row: JSONObject)], left: Set<Int64>) {
-    var seen: [(send: PlannedSend, row: JSONObject)] = []
+      nonisolated(nonsending) (String, [Write]) async throws(OrgError) -> [String: JSONObject]
+  ) async throws -> (seen: [(send: Write, row: JSONObject)], left: Set<Int64>) {
+    var seen: [(send: Write, row: JSONObject)] = []
     var left: Set<Int64> = []
     let groups = Dictionary(grouping: sends, by: \.sobject)
     try keep()
@@ -179,7 +179,7 @@ package final class LedgerJournal: SyncUpJournal {
   /// Leaves edits whose records cannot be read right before sending, with the reason; other edits
   /// continue.
   private nonisolated(nonsending) func leave(
-    _ group: [PlannedSend], _ error: OrgError
+    _ group: [Write], _ error: OrgError
   ) async throws {
     // If the sender's session is invalid, nothing more is sent.
     if error.isAboutTheUser { throw error }
@@ -197,8 +197,8 @@ package final class LedgerJournal: SyncUpJournal {
   /// A record that is back already, such as a detail restored with its master, or that was deleted
   /// again, is decided again.
   private nonisolated(nonsending) func recheckBin(
-    _ batch: [PlannedSend]
-  ) async throws -> [PlannedSend] {
+    _ batch: [Write]
+  ) async throws -> [Write] {
     let undeletes = batch.filter { $0.action == .undelete }
     if undeletes.isEmpty { return batch }
     let (seen, left) = try await look(at: undeletes) { sobject, group throws(OrgError) in
@@ -217,7 +217,7 @@ package final class LedgerJournal: SyncUpJournal {
     return batch.filter { !moved.contains($0.edit.id) && !left.contains($0.edit.id) }
   }
 
-  package func intend(_ batch: [PlannedSend], job: String?) throws -> [OperationRow] {
+  package func intend(_ batch: [Write], job: String?) throws -> [OperationRow] {
     let identity = access.session.identity
     let now = access.session.serverDate ?? run.now
     let operations = batch.map { send in
@@ -240,7 +240,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   package func separate(_ intention: [OperationRow]) throws -> [OperationRow]? {
-    try state.separate(intention)
+    try state.note(.isSeparate, of: intention)
     return intention
   }
 
@@ -254,7 +254,7 @@ package final class LedgerJournal: SyncUpJournal {
   /// Records the org's answer for each row, in one transaction, together with the next intention if
   /// one follows at once.
   package nonisolated(nonsending) func settle(
-    _ answers: [(change: PlannedSend, answer: RowAnswer)], of intention: [OperationRow],
+    _ answers: [(change: Write, answer: RowAnswer)], of intention: [OperationRow],
     read: CompositeResult?, isLast: Bool
   ) async throws {
     var told = Told()
@@ -286,7 +286,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   /// Reports for how long changes by others could go unnoticed, because a job has no conditions.
-  private func tellOfJob(_ sends: [PlannedSend], _ intention: [OperationRow]) {
+  private func tellOfJob(_ sends: [Write], _ intention: [OperationRow]) {
     guard let job = intention.first?.job, let sent = intention.first?.sentMilliseconds else {
       return
     }
@@ -314,7 +314,7 @@ package final class LedgerJournal: SyncUpJournal {
 
   /// The edits that the org refused because a record that they refer to is deleted, as far as they
   /// have not been looked into.
-  func takeBereft() -> [(send: PlannedSend, refusal: RowRefusal)] {
+  func takeBereft() -> [(send: Write, refusal: RowRefusal)] {
     defer { bereft = [] }
     return bereft
   }
@@ -329,7 +329,7 @@ package final class LedgerJournal: SyncUpJournal {
     /// Gives an edit its verdict, and the details deleted with it theirs.
     ///
     /// If what a late request overwrote was not restored, its edit stays open for review.
-    mutating func settle(_ send: PlannedSend, _ settlement: Settlement) {
+    mutating func settle(_ send: Write, _ settlement: Settlement) {
       var settlement = settlement
       if send.operation.isRestoring, settlement.verdict == .notAttempted {
         settlement = send.expected
@@ -343,7 +343,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   private func enter(
-    _ send: PlannedSend, _ answer: RowAnswer, _ operation: OperationRow, isLast: Bool,
+    _ send: Write, _ answer: RowAnswer, _ operation: OperationRow, isLast: Bool,
     _ told: inout Told
   ) throws -> Entered {
     switch answer {
@@ -352,7 +352,8 @@ package final class LedgerJournal: SyncUpJournal {
       told.settle(
         send, reconciler.outcome(of: operation, send.edit, id: id, created: created))
       if send.action == .delete {
-        try state.noteGone(operation, by: access.session.serverDate ?? reconciler.run.now)
+        try state.note(
+          .gone(by: access.session.serverDate ?? reconciler.run.now), of: [operation])
       } else {
         var done = operation
         done.recordID = id ?? send.recordID
@@ -395,15 +396,15 @@ package final class LedgerJournal: SyncUpJournal {
     case .unknown(let words):
       // The last attempt was sent when the wait for its answer started.
       let session = access.session
-      try state.noteLastAttempt(
-        of: operation, session.estimatedServerDate - session.timeoutMilliseconds)
+      try state.note(
+        .lastAttempt(session.estimatedServerDate - session.timeoutMilliseconds), of: [operation])
       try doubt(send, operation, words, &told)
       return .unconfirmed
     }
   }
 
   private func doubt(
-    _ send: PlannedSend, _ operation: OperationRow, _ words: String, _ told: inout Told
+    _ send: Write, _ operation: OperationRow, _ words: String, _ told: inout Told
   ) throws {
     try state.finish(operation, .doubt)
     reconciler.followers[send.edit.id] = send.followers.map(\.edit.id)
@@ -411,7 +412,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   /// Whether the org refuses a create because a record with its identity exists.
-  private static func isRepeated(_ send: PlannedSend, _ refusal: RowRefusal) -> Bool {
+  private static func isRepeated(_ send: Write, _ refusal: RowRefusal) -> Bool {
     guard send.action == .create, refusal.code == ErrorCodes.duplicate,
       let field = send.externalField?.lowercased()
     else { return false }
@@ -421,7 +422,7 @@ package final class LedgerJournal: SyncUpJournal {
 
   /// Records that the org refused an edit, unless another sync up of the soup may send it.
   private func refuse(
-    _ send: PlannedSend, _ refusal: RowRefusal, _ told: inout Told
+    _ send: Write, _ refusal: RowRefusal, _ told: inout Told
   ) throws {
     // Fields that the next sync up does not send would be lost, and with them the reason for the
     // refusal.
@@ -446,7 +447,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   /// Whether the org refuses something because a record that it refers to is deleted.
-  private static func blamesReference(_ refusal: RowRefusal, _ send: PlannedSend) -> Bool {
+  private static func blamesReference(_ refusal: RowRefusal, _ send: Write) -> Bool {
     guard refusal.code == ErrorCodes.deleted else { return false }
     return switch send.action {
     case .create, .upsert: true
@@ -456,7 +457,7 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   /// The org's message, with a remedy if a record that the edit refers to is deleted.
-  private func words(of refusal: RowRefusal, _ send: PlannedSend) -> String {
+  private func words(of refusal: RowRefusal, _ send: Write) -> String {
     guard Self.blamesReference(refusal, send) else { return refusal.message }
     let isOfFamily = send.tree?.isParent == false && reconciler.rules[send.sync].mode == .overwrite
     return refusal.message
@@ -465,14 +466,14 @@ package final class LedgerJournal: SyncUpJournal {
   }
 
   /// Gives an edit its verdict at once, and the details deleted with it theirs.
-  private func settle(_ send: PlannedSend, _ settlement: Settlement) throws {
+  private func settle(_ send: Write, _ settlement: Settlement) throws {
     var told = Told()
     told.settle(send, settlement)
     try state.settle(told.verdicts, run: run.id)
   }
 }
 
-extension PlannedSend {
+extension Write {
   /// The details if the org refuses the write.
   ///
   /// For an undo, the org still has the values that were sent, not those to be restored.

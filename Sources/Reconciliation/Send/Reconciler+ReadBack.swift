@@ -156,7 +156,7 @@ extension Reconciler {
   /// The field whose date the device's copy of a record has.
   func modificationField(of operation: OperationRow) throws -> String {
     if let known = operation.modificationField { return known }
-    let soup = try state.openEdit(id: operation.editID)?.edit.soup
+    let soup = try state.openEdit(id: operation.editID)?.soup
     let rule = rules.first { $0.soup == soup }
     return rule?.target.modificationDateFieldName ?? TargetFields().modificationDateFieldName
   }

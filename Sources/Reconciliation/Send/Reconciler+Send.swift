@@ -8,7 +8,7 @@ extension Reconciler {
   /// A plan that is being sent.
   private struct Shipment {
     var plan: SnapshotPlan
-    var sends: [Int64: PlannedSend]
+    var sends: [Int64: Write]
     var journal: LedgerJournal
     var access: RecordReader
     var carrier: SyncUpEngine<LedgerJournal>.Carrier
@@ -71,7 +71,7 @@ extension Reconciler {
   private nonisolated(nonsending) func shipment(
     _ plan: SnapshotPlan, _ rows: [OperationRow], _ access: RecordReader
   ) async throws -> Shipment {
-    var sends: [Int64: PlannedSend] = [:]
+    var sends: [Int64: Write] = [:]
     for (var send, row) in zip(plan.sends, rows) {
       send.operation = row
       send.goesAlone = alone.contains(send.edit.id)
@@ -144,9 +144,9 @@ extension Reconciler {
   }
 
   /// The changes of each sync up, in order; a tree is a group by itself.
-  private func groups(of sends: [PlannedSend]) -> [(sync: Int, sends: [PlannedSend])] {
+  private func groups(of sends: [Write]) -> [(sync: Int, sends: [Write])] {
     var places: [GroupKey: Int] = [:]
-    var groups: [(sync: Int, sends: [PlannedSend])] = []
+    var groups: [(sync: Int, sends: [Write])] = []
     for send in sends {
       // The members of a family are sent by one sync up.
       let rule = rules[send.sync]
@@ -189,7 +189,7 @@ extension Reconciler {
 
 extension Reconciler {
   /// The fields in which a send has its device's edits.
-  func edited(by send: PlannedSend) -> Set<String> {
+  func edited(by send: Write) -> Set<String> {
     switch send.action {
     case .update:
       return Set(

@@ -21,43 +21,12 @@ extension LedgerDatabase {
     return min(run.now, last ?? run.now) - Reconciler.watchMilliseconds
   }
 
-  /// The unanswered requests since a given time that may still arrive: those that were considered
-  /// lost, and those whose effect was found or named by an operator, because a user can have done
-  /// the same.
-  ///
-  /// A write that its bulk job reported as done is not watched, because the report is its answer.
-  func lateOperations(since: Int64) throws -> [OperationRow] {
-    try operations(
-      """
-      is_doubted = 1 AND sent_ms >= \(since) AND (state = \(OperationState.dropped)
-        OR state = \(OperationState.done) AND (action = 'create' OR job_id IS NULL)) ORDER BY +id
-      """)
-  }
-
-  /// The last write to each record that was written after another write was sent.
-  func laterWrites(than operation: OperationRow) throws -> [OperationRow] {
-    try operations(
-      """
-      id IN (SELECT max(l.id) FROM operation l
-        WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(operation.id)
-        GROUP BY l.result_id) ORDER BY id
-      """)
-  }
-
-  /// The writes to a record, in the order in which they were planned.
-  func writes(to recordID: String) throws -> [OperationRow] {
-    try operations(
-      """
-      state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID) ORDER BY id
-      """)
-  }
-
   /// The last known state of a record before a watched request can have changed it: its values in
   /// the fields that the request sent, and its date.
   ///
   /// Later states replace earlier ones field by field: what was read before the request, what later
   /// writes of attache left, and what the last run saw. A field that no one has read is missing.
-  /// `writes` are all writes to the record (`writes(to:)`), with the IDs of their parents. The values
+  /// `writes` are all writes to the record, with the IDs of their parents. The values
   /// after a write may have been read after the request had arrived. With `asSent`, a write of
   /// another value has left that value instead of the request's.
   func lastKnown(

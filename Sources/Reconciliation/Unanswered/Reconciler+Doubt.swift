@@ -29,7 +29,7 @@ extension Reconciler {
   /// Whether a write refers to a record by its local ID that another unanswered write may have
   /// created.
   private func waits(
-    _ write: DoubtfulWrite, for others: [DoubtfulWrite]
+    _ write: Write, for others: [Write]
   ) throws -> Bool {
     for (_, local) in parents(of: write.operation, write.edit) where RecordID(local) == nil {
       guard let parent = try state.creation(localID: local, of: write.edit), parent.recordID == nil
@@ -51,7 +51,7 @@ extension Reconciler {
   /// reference is left out.
   func resolved(_ operation: OperationRow, isWatched: Bool) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
-      let edit = try state.openEdit(id: operation.editID)?.edit
+      let edit = try state.openEdit(id: operation.editID)
     else { return operation }
     var operation = operation
     for (name, parent) in parents(of: operation, edit) {
@@ -77,18 +77,17 @@ extension Reconciler {
   }
 
   /// The writes with an unknown outcome; the plans of an interrupted run are discarded.
-  private func takeDoubtful(of snapshots: Set<String>?) throws -> [DoubtfulWrite] {
-    var doubtful: [DoubtfulWrite] = []
-    for operation in try state.unfinishedOperations() {
-      guard let found = try state.openEdit(id: operation.editID) else { continue }
-      if let snapshots, !snapshots.contains(found.snapshotID) { continue }
+  private func takeDoubtful(of snapshots: Set<String>?) throws -> [Write] {
+    var doubtful: [Write] = []
+    for operation in try state.operations(.unfinished) {
+      guard let edit = try state.openEdit(id: operation.editID) else { continue }
+      if let snapshots, !snapshots.contains(edit.snapshotID) { continue }
       if operation.state == .planned || operation.state == .sent {
         guard snapshots == nil else { continue }
         try state.finish(operation, operation.state == .sent ? .doubt : .dropped)
         if operation.state == .planned { continue }
       }
-      doubtful.append(
-        DoubtfulWrite(operation: operation, edit: found.edit, snapshotID: found.snapshotID))
+      doubtful.append(Write(edit: edit, operation: operation))
     }
     return doubtful
   }
@@ -101,19 +100,19 @@ extension Reconciler {
 
   struct DoubtGroup {
     var access: RecordReader
-    var writes: [DoubtfulWrite] = []
+    var writes: [Write] = []
   }
 
   /// Groups writes by the query that looks them up, and by the user who can run it.
   nonisolated(nonsending) func askable(
-    _ doubtful: [DoubtfulWrite]
+    _ doubtful: [Write]
   ) async throws -> [(DoubtKey, DoubtGroup)] {
     var groups: [DoubtKey: DoubtGroup] = [:]
     for write in doubtful {
-      guard let access = try await asker(of: write.snapshotID) else { continue }
+      guard let access = try await asker(of: write.edit.snapshotID) else { continue }
       let key = DoubtKey(
         sobject: write.operation.sobject,
-        snapshotID: access.provesDeletions ? "" : write.snapshotID)
+        snapshotID: access.provesDeletions ? "" : write.edit.snapshotID)
       groups[key, default: DoubtGroup(access: access)].writes.append(write)
     }
     return groups.sorted {
@@ -137,11 +136,11 @@ extension Reconciler {
   /// interrupted one.
   private nonisolated(nonsending) func readUnread() async throws {
     var groups: [String: [OperationRow]] = [:]
-    for operation in try state.unreadOperations(since: state.watchStart(run)) {
-      guard let found = try state.openEdit(id: operation.editID) else { continue }
+    for operation in try state.operations(.unread(since: state.watchStart(run))) {
+      guard let edit = try state.openEdit(id: operation.editID) else { continue }
       var operation = operation
       operation.recordID = operation.resultID ?? operation.recordID
-      groups[found.snapshotID, default: []].append(operation)
+      groups[edit.snapshotID, default: []].append(operation)
     }
     var unread: [(operations: [OperationRow], access: RecordReader)] = []
     for (snapshotID, operations) in groups.sorted(by: { $0.key < $1.key }) {
@@ -152,7 +151,7 @@ extension Reconciler {
   }
 
   private nonisolated(nonsending) func settle(
-    _ writes: [DoubtfulWrite], _ sobject: String, _ access: RecordReader,
+    _ writes: [Write], _ sobject: String, _ access: RecordReader,
     waits: Bool
   ) async throws {
     var resolver = resolver(access)
@@ -164,7 +163,7 @@ extension Reconciler {
     if noted.contains(where: { $0.action == .create }) {
       let asked = Set(writes.map(\.operation.id))
       // Other creates without an answer from the same sender, of any snapshot.
-      resolver.rivals = try state.unfinishedOperations().filter {
+      resolver.rivals = try state.operations(.unfinished).filter {
         $0.action == .create && $0.externalField == nil && $0.sentMilliseconds != nil
           && $0.state != .planned && !asked.contains($0.id)
       }.map { try pending($0, access) }
@@ -175,10 +174,12 @@ extension Reconciler {
     } catch let error as OrgError {
       try await checkAlone(error, access)
       // If the user's session is invalid, the writes stay unconfirmed and the other users continue.
-      if error.isAboutTheUser { return tellInDoubt(writes.count, of: writes[0].snapshotID, error) }
+      if error.isAboutTheUser {
+        return tellInDoubt(writes.count, of: writes[0].edit.snapshotID, error)
+      }
       findings = writes.map { _ in .unclear("the search failed: \(error.message)") }
     }
-    let atWork = zip(writes, findings).compactMap { write, finding -> DoubtfulWrite? in
+    let atWork = zip(writes, findings).compactMap { write, finding -> Write? in
       if case .atWork = finding { write } else { nil }
     }
     try await noteBefore(atWork, sobject, access)
@@ -210,7 +211,7 @@ extension Reconciler {
     guard operation.job != nil else { return }
     let end = max(operation.sentMilliseconds ?? 0, access.session.serverDate ?? run.now)
     operation.sentMilliseconds = end
-    try state.noteEnd(of: operation, end)
+    try state.note(.end(end), of: [operation])
   }
 
   /// The resolver for this ledger's unconfirmed writes.
@@ -245,11 +246,11 @@ extension Reconciler {
   }
 
   /// The readers for those who sent writes, as far as they can still log in.
-  private nonisolated(nonsending) func senders(of writes: [DoubtfulWrite]) async throws -> [String:
+  private nonisolated(nonsending) func senders(of writes: [Write]) async throws -> [String:
     RecordReader]
   {
     var readers: [String: RecordReader] = [:]
-    for snapshotID in Set(writes.map(\.snapshotID)).sorted() {
+    for snapshotID in Set(writes.map(\.edit.snapshotID)).sorted() {
       do {
         guard let own = try await access(to: snapshotID) else { continue }
         readers[own.session.identity.userID] = own
@@ -264,7 +265,7 @@ extension Reconciler {
 
   /// Records a resolution; returns the write if it was done and its record has to be read.
   private func enter(
-    _ finding: InDoubtResolver.Resolution, of write: DoubtfulWrite, isOver: Bool, now: Int64
+    _ finding: InDoubtResolver.Resolution, of write: Write, isOver: Bool, now: Int64
   ) throws -> OperationRow? {
     let operation = write.operation
     switch finding {
@@ -274,7 +275,7 @@ extension Reconciler {
       try state.finish(operation, .dropped)
       var settlement = operation.expected
       settlement.detail.showNow(operation.seen?.object ?? [:])
-      try state.settle(operation.editID, run: run.id, settlement)
+      try settle(operation.editID, settlement)
       return nil
     case .notDone:
       // Once per run, so that an org that loses every answer cannot keep the run busy.
@@ -312,7 +313,7 @@ extension Reconciler {
 
   /// Records the outcome of a write that was done; returns it if its record has to be read.
   private func enter(
-    _ done: InDoubtResolver.Resolution.Done, of write: DoubtfulWrite, now: Int64
+    _ done: InDoubtResolver.Resolution.Done, of write: Write, now: Int64
   ) throws -> OperationRow? {
     let operation = write.operation
     let overwritten = done.isSomebodyElses ? [:] : try overwritten(by: operation)
@@ -342,7 +343,7 @@ extension Reconciler {
     {
       var sent = operation.payload
       for name in made.changed { sent[name] = made.record[name] }
-      try state.noteSent(operation, sent)
+      try state.note(.sent(sent), of: [operation])
       settlement.verdict = .conflict
       settlement.detail.message =
         "the org has this record, which an earlier state of the device's row may have created: other values are in "
@@ -355,13 +356,13 @@ extension Reconciler {
       settlement.detail.showNow(operation.payload)
     }
     try tell(overwritten, by: operation, write.edit, &settlement)
-    try state.settle(operation.editID, run: run.id, settlement)
+    try settle(operation.editID, settlement)
     if operation.action == .update, done.isSomebodyElses { return nil }
     summary.writes += 1
     var written = operation
     written.recordID = done.id ?? operation.recordID
     guard operation.action == .delete else { return written }
-    try state.noteGone(operation, by: now)
+    try state.note(.gone(by: now), of: [operation])
     try reopenFollowers(of: operation.editID)
     return nil
   }
@@ -403,13 +404,6 @@ extension Reconciler {
     detail.message = words
     detail.candidates = candidates
     if candidates.count == 1 { detail.otherID = candidates[0] }
-    try state.settle(operation.editID, run: run.id, Settlement(.unconfirmed, detail))
+    try settle(operation.editID, Settlement(.unconfirmed, detail))
   }
-}
-
-/// A write without an answer.
-struct DoubtfulWrite {
-  var operation: OperationRow
-  var edit: OpenEdit
-  var snapshotID: String
 }

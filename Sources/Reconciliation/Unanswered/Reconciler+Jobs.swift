@@ -10,9 +10,9 @@ extension Reconciler {
   ///
   /// A value that the job itself may have written does not replace what was known before.
   nonisolated(nonsending) func noteBefore(
-    _ writes: [DoubtfulWrite], _ sobject: String, _ access: RecordReader
+    _ writes: [Write], _ sobject: String, _ access: RecordReader
   ) async throws {
-    let known = writes.compactMap { write -> DoubtfulWrite? in
+    let known = writes.compactMap { write -> Write? in
       guard let id = Self.knownID(of: write.operation) else { return nil }
       var known = write
       known.operation.recordID = id
@@ -51,7 +51,7 @@ extension Reconciler {
   }
 
   private func lastKnown(_ id: String, before operation: OperationRow) throws -> JSONObject {
-    try state.lastKnown(id, before: operation, state.writes(to: id).map(resolved))
+    try state.lastKnown(id, before: operation, state.operations(.to(recordID: id)).map(resolved))
   }
 
   /// The values that runs read after a request was sent, and that it overwrote, besides those that a
@@ -84,7 +84,7 @@ extension Reconciler {
     if overwritten.isEmpty { return }
     var seen = operation.seen?.object ?? [:]
     for (name, value) in overwritten { seen[name] = value }
-    try state.noteSeen(operation, seen)
+    try state.note(.seen(seen), of: [operation])
     let mode = rules.first { $0.soup == edit.soup }?.mode
     if operation.purpose == .undo || mode == .leaveIfChanged { settlement.verdict = .conflict }
     let names = overwritten.names.filter { $0 != OperationRow.dateKey }.sorted()

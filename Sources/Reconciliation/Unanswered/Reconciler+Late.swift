@@ -38,17 +38,16 @@ import System
 extension Reconciler {
   /// Reads the records of watched requests, and records the effect of those that arrived.
   nonisolated(nonsending) func settleLate() async throws {
-    var (late, children): ([DoubtfulWrite], [DoubtfulWrite]) = ([], [])
-    for operation in try state.lateOperations(since: state.watchStart(run)) {
-      guard let found = try state.openEdit(id: operation.editID) else { continue }
-      var write = DoubtfulWrite(
-        operation: operation, edit: found.edit, snapshotID: found.snapshotID)
+    var (late, children): ([Write], [Write]) = ([], [])
+    for operation in try state.operations(.late(since: state.watchStart(run))) {
+      guard let edit = try state.openEdit(id: operation.editID) else { continue }
+      var write = Write(edit: edit, operation: operation)
       if operation.action == .upsert {
         write.operation.recordID =
           try state.doneRecordID(of: operation.editID)
           ?? UnacknowledgedCreates.id(ofSeen: operation.seen)
       }
-      if parents(of: operation, found.edit).contains(where: { $0.parent.recordID18 == nil }) {
+      if parents(of: operation, edit).contains(where: { $0.parent.recordID18 == nil }) {
         children.append(write)
       } else {
         late.append(write)
@@ -59,7 +58,7 @@ extension Reconciler {
     try await settle(late: children)
   }
 
-  private nonisolated(nonsending) func settle(late writes: [DoubtfulWrite]) async throws {
+  private nonisolated(nonsending) func settle(late writes: [Write]) async throws {
     let late = try writes.map { write in
       var write = write
       write.operation = try resolved(write.operation, isWatched: true)
@@ -90,10 +89,10 @@ extension Reconciler {
   // MARK: updates
 
   private nonisolated(nonsending) func look(
-    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
+    _ writes: [Write], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     let known = try await records(of: writes, key, access)
-    var others: [DoubtfulWrite] = []
+    var others: [Write] = []
     for write in writes where write.operation.action == .upsert {
       others += try await holders(of: write, known, access)
     }
@@ -125,12 +124,14 @@ extension Reconciler {
   /// The records that requests were sent to, with the fields that they and other writes of attache
   /// sent.
   nonisolated(nonsending) func records(
-    of writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
+    of writes: [Write], _ key: DoubtKey, _ access: RecordReader
   ) async throws -> [String: JSONObject] {
     let ids = writes.compactMap(\.operation.recordID)
     if ids.isEmpty { return [:] }
     // Whether another write of attache accounts for the record's state.
-    let others = try Set(ids).flatMap { try state.writes(to: $0).flatMap(\.payload.names) }
+    let others = try Set(ids).flatMap {
+      try state.operations(.to(recordID: $0)).flatMap(\.payload.names)
+    }
     var audit = try writes.map { try modificationField(of: $0.operation) }
     audit += ["CreatedById", "CreatedDate", "LastModifiedById", "LastModifiedDate"]
     audit += writes.compactMap(\.operation.externalField)
@@ -142,8 +143,8 @@ extension Reconciler {
 
   /// The upsert for each record, other than its known one, that has its key now.
   private nonisolated(nonsending) func holders(
-    of write: DoubtfulWrite, _ known: [String: JSONObject], _ access: RecordReader
-  ) async throws -> [DoubtfulWrite] {
+    of write: Write, _ known: [String: JSONObject], _ access: RecordReader
+  ) async throws -> [Write] {
     if let id = write.operation.recordID, let field = write.operation.externalField,
       let held = known[id]?[field]?.string, held == write.operation.externalValue
     {
@@ -161,11 +162,11 @@ extension Reconciler {
 
   /// Whether a request has arrived at a record; its effect is then recorded.
   private nonisolated(nonsending) func hasArrived(
-    _ write: DoubtfulWrite, _ record: JSONObject, _ access: RecordReader
+    _ write: Write, _ record: JSONObject, _ access: RecordReader
   ) async throws -> Bool {
     let operation = write.operation
     guard let id = operation.recordID else { return false }
-    let writes = try state.writes(to: id).map(resolved)
+    let writes = try state.operations(.to(recordID: id)).map(resolved)
     let known = try state.lastKnown(id, before: operation, writes)
     if try isAsFound(operation, record, known) { return false }
     let evidence = Self.evidence(of: operation, in: record, since: known)
@@ -213,7 +214,7 @@ extension Reconciler {
   }
 
   /// Whether an edit no longer waits to be compared with the org and sent.
-  private func isResolved(_ write: DoubtfulWrite) throws -> Bool {
+  private func isResolved(_ write: Write) throws -> Bool {
     let verdict = try state.verdict(of: write.edit.id)
     return verdict?.isWaiting == false && !redone.contains(write.edit.id)
   }
@@ -233,7 +234,7 @@ extension Reconciler {
   /// it was based on what the record already had. A request whose condition no longer holds cannot
   /// arrive, either.
   private func isExplained(
-    _ record: JSONObject, _ writes: [OperationRow], _ write: DoubtfulWrite, _ known: JSONObject
+    _ record: JSONObject, _ writes: [OperationRow], _ write: Write, _ known: JSONObject
   ) throws -> Bool {
     let operation = write.operation
     let date = record[try modificationField(of: operation)]?.string
@@ -266,7 +267,7 @@ extension Reconciler {
 
   /// Whether the date on which a request is conditional had passed in its last known state, so that
   /// it can no longer take effect.
-  private func isDead(_ write: DoubtfulWrite, since known: JSONObject) -> Bool {
+  private func isDead(_ write: Write, since known: JSONObject) -> Bool {
     let operation = write.operation
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
@@ -279,7 +280,7 @@ extension Reconciler {
 
   /// The records with the external ID of a write.
   nonisolated(nonsending) func keyed(
-    _ write: DoubtfulWrite, _ access: RecordReader
+    _ write: Write, _ access: RecordReader
   ) async throws -> [JSONObject] {
     try await resolver(access).keyedRecords(
       of: pending(write.operation, access), write.operation.sobject) ?? []
@@ -316,7 +317,7 @@ extension Reconciler {
   /// A record next to the one that the edit has is its duplicate, also if the request only changed
   /// it.
   private nonisolated(nonsending) func arrived(
-    _ write: DoubtfulWrite, _ record: JSONObject, _ access: RecordReader,
+    _ write: Write, _ record: JSONObject, _ access: RecordReader,
     perhapsIn fields: [String] = []
   ) async throws {
     var operation = write.operation
@@ -338,7 +339,7 @@ extension Reconciler {
     try state.connection.transaction {
       try state.finish(operation, .done(recordID: operation.recordID))
       if fields.isEmpty, let written = Self.written(record) {
-        try state.noteLastAttempt(of: operation, written)
+        try state.note(.lastAttempt(written), of: [operation])
       }
       var settlement = try lateSettlement(of: operation, write.edit, recordID: operation.recordID)
       settlement.detail.message = words
@@ -357,7 +358,7 @@ extension Reconciler {
     if !settlement.verdict.isSettled, let pending = try state.pendingDecision(of: edit) {
       settlement.detail.decision = try state.refuseDecision(pending, run: run.id)
     }
-    try state.settle(edit, run: run.id, settlement)
+    try settle(edit, settlement)
   }
 
   /// The outcome of an edit whose request arrived late.

@@ -7,7 +7,7 @@ import System
 // The watch for requests that create or delete a record.
 extension Reconciler {
   nonisolated(nonsending) func lookForDeleted(
-    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
+    _ writes: [Write], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     let ids = writes.compactMap(\.operation.recordID)
@@ -51,13 +51,13 @@ extension Reconciler {
   }
 
   private func enterDeleted(
-    _ write: DoubtfulWrite, _ id: String, by time: Int64, _ below: [OperationRow]
+    _ write: Write, _ id: String, by time: Int64, _ below: [OperationRow]
   ) throws {
-    let newer = try state.writes(to: id).last { $0.id > write.operation.id }
+    let newer = try state.operations(.to(recordID: id)).last { $0.id > write.operation.id }
     try state.connection.transaction {
       var settlement = try lateSettlement(of: write.operation, write.edit, recordID: id)
       try state.finish(write.operation, .done(recordID: id))
-      try state.noteGone(write.operation, by: time)
+      try state.note(.gone(by: time), of: [write.operation])
       var others: Set<Int64> = [write.edit.id]
       for newer in [newer].compactMap(\.self) + below where others.insert(newer.editID).inserted {
         var detail = newer.expected.detail
@@ -83,7 +83,7 @@ extension Reconciler {
   private nonisolated(nonsending) func writesBelow(
     _ operation: OperationRow, deletedAt dates: [Int64], _ access: RecordReader
   ) async throws -> [OperationRow] {
-    let later = dates.isEmpty ? [] : try state.laterWrites(than: operation)
+    let later = dates.isEmpty ? [] : try state.operations(.last(after: operation.id))
     var below: [OperationRow] = []
     for (sobject, writes) in Dictionary(grouping: later, by: \.sobject)
       .sorted(by: { $0.key < $1.key })
@@ -112,12 +112,12 @@ extension Reconciler {
 
   /// Looks for the records of creates that were considered lost, or were matched to other records.
   nonisolated(nonsending) func lookForCreated(
-    _ writes: [DoubtfulWrite], _ key: DoubtKey, _ access: RecordReader
+    _ writes: [Write], _ key: DoubtKey, _ access: RecordReader
   ) async throws {
     guard !writes.isEmpty else { return }
     var resolver = resolver(access)
     // A record that a create with an unknown outcome may have created is left to that create.
-    resolver.rivals = try state.unfinishedOperations().filter {
+    resolver.rivals = try state.operations(.unfinished).filter {
       $0.action == .create && $0.sobject == key.sobject
     }.map { try pending($0, access) }
     var writes = writes
@@ -144,7 +144,7 @@ extension Reconciler {
   /// Looks for the record of a create with a unique value: the record with this value, if nothing
   /// else accounts for it.
   nonisolated(nonsending) func lookForKeyed(
-    _ write: DoubtfulWrite, _ access: RecordReader
+    _ write: Write, _ access: RecordReader
   ) async throws {
     let records = try await keyed(write, access)
     guard let record = records.first(where: { $0["IsDeleted"]?.bool != true }),
@@ -159,7 +159,7 @@ extension Reconciler {
   ///
   /// A record created since by another edit of the row has the same key.
   func isCreated(
-    _ record: JSONObject, by write: DoubtfulWrite, _ access: RecordReader
+    _ record: JSONObject, by write: Write, _ access: RecordReader
   ) throws -> Bool {
     let operation = write.operation
     guard operation.action == .upsert, let id = operation.recordID,
@@ -170,21 +170,19 @@ extension Reconciler {
   }
 
   /// The record that an edit is known to have created.
-  func existing(_ write: DoubtfulWrite) throws -> String? {
+  func existing(_ write: Write) throws -> String? {
     try state.doneRecordID(of: write.edit.id) ?? write.edit.creation?.recordID
   }
 
   /// Records another record of an edit, or the first one of an edit without a record; the result is
   /// whether it was not known yet.
   @discardableResult func enter(
-    _ made: UnacknowledgedCreates.Made, of write: DoubtfulWrite, _ words: String
+    _ made: UnacknowledgedCreates.Made, of write: Write, _ words: String
   ) throws -> Bool {
     let existing = try existing(write)
-    if try state.hasReported(made.id, asDuplicateOf: write.edit.id) { return false }
-    // It already existed when an operator named another one.
-    if let existing, existing != made.id,
-      try state.hasShown(made.id, asCandidateOf: write.edit.id)
-    {
+    let told = try state.reported(made.id, of: write.edit.id)
+    // A candidate already existed when an operator named another one.
+    if told.isDuplicate || told.isCandidate && existing != nil && existing != made.id {
       return false
     }
     var message = [words]
@@ -213,7 +211,7 @@ extension Reconciler {
         settlement = Settlement(.duplicateCreated, detail)
         // Later edits of its device also report both records, until one of them is chosen.
         if let creation = write.edit.creation {
-          try state.noteSecond(made.id, beside: existing, of: creation.id)
+          try state.note(.second(made.id, beside: existing), of: creation.id)
         }
       } else if settlement.verdict == .conflict {
         settlement.detail.showNow(made.record)

@@ -27,7 +27,7 @@ extension Reconciler {
     try await settleDoubts(of: [plan.snapshotID])
   }
 
-  private func presume(_ sends: [PlannedSend], as access: RecordReader) throws {
+  private func presume(_ sends: [Write], as access: RecordReader) throws {
     let recoveries = try state.recoveries()
     // The ledger knows everything that was sent before the last run that it knows.
     let known = recoveries.map(\.known).min() ?? 0

@@ -35,7 +35,7 @@ extension Reconciler {
   /// other fields is restored with them. If the org supports conditional requests, they are sent only while the
   /// record is as it was read.
   nonisolated(nonsending) func putRight(
-    _ write: DoubtfulWrite, _ replaced: JSONObject, _ writes: [OperationRow], _ record: JSONObject
+    _ write: Write, _ replaced: JSONObject, _ writes: [OperationRow], _ record: JSONObject
   ) async throws {
     let operation = write.operation
     let newer = writes.filter { $0.id > operation.id && $0.editID != operation.editID }
@@ -79,14 +79,14 @@ extension Reconciler {
   ///
   /// The write undoes the request, so that they do not count as values of the edit's device.
   private nonisolated(nonsending) func restore(
-    _ restored: JSONObject, after write: DoubtfulWrite, _ settlement: Settlement,
+    _ restored: JSONObject, after write: Write, _ settlement: Settlement,
     _ record: JSONObject
   ) async throws -> Bool {
     let (edit, operation) = (write.edit, write.operation)
-    let isUnderWay = try state.unfinishedOperations().contains { $0.editID == edit.id }
+    let isUnderWay = try state.operations(.unfinished).contains { $0.editID == edit.id }
     guard !isUnderWay, let id = operation.recordID,
       let sync = rules.firstIndex(where: { $0.soup == edit.soup }),
-      let access = try await sender(of: write.snapshotID)
+      let access = try await sender(of: write.edit.snapshotID)
     else {
       summary.warnings.append(
         "a request of an older edit of \(operation.sobject) \(operation.recordID ?? "") arrived late and overwrote a "
@@ -99,9 +99,9 @@ extension Reconciler {
     var seen = JSONObject()
     for name in restored.names { seen[name] = record[name] }
     seen[OperationRow.dateKey] = record[field]
-    var plan = SnapshotPlan(snapshotID: write.snapshotID)
+    var plan = SnapshotPlan(snapshotID: write.edit.snapshotID)
     plan.sends = [
-      PlannedSend(
+      Write(
         edit: edit, sync: sync,
         operation: OperationRow(
           editID: edit.id, action: .update, purpose: .undo, sobject: operation.sobject,
@@ -111,11 +111,11 @@ extension Reconciler {
     ]
     plan.levels = [[edit.id]]
     try await send([(plan, access)])
-    let last = try state.operations("edit_id = \(edit.id) ORDER BY id").last
+    let last = try state.operations(.ofEdit(edit.id)).last
     if last?.state == .done { return true }
     // Without an answer, it is looked up by the next run.
     if last?.state != .doubt, try state.verdict(of: edit.id) != .conflict {
-      try state.settle(edit.id, run: run.id, settlement)
+      try settle(edit.id, settlement)
     }
     return false
   }
@@ -141,7 +141,7 @@ extension Reconciler {
     detail.recordID = operation.recordID
     detail.otherEdits = [operation.editID]
     let verdict: Verdict = last.purpose == .undo ? last.expected.verdict : .updated
-    try state.settle(edit, run: run.id, Settlement(verdict, detail))
+    try settle(edit, Settlement(verdict, detail))
   }
 
   private nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {

@@ -3,44 +3,50 @@ import Ledger
 import MobileSync
 import SQLite
 
+extension RunRow {
+  /// How far a run's report is.
+  package enum Report: String, Sendable {
+    /// Everything not reported yet is shown by it, whichever run it came from and however that run
+    /// ended. Its files are written next.
+    case begun
+    /// All of its files are on disk.
+    case written
+    /// It was never written, and the next one shows its content.
+    case dropped
+  }
+
+  /// Which reports are asked for, by their runs.
+  package enum ReportSelection: Sendable {
+    /// Those of runs that have ended, which may be incomplete.
+    case unfinished
+    /// Those that show the verdicts of a run.
+    case showing(run: String)
+  }
+}
+
 extension LedgerDatabase {
   // MARK: report of each verdict
 
-  /// Marks everything not reported yet as shown by this run's report, whichever run it came from
-  /// and however that run ended.
-  ///
-  /// The report's files are written next, followed by `endReport`.
-  package func beginReport(run: String) throws {
+  /// Records how far a run's report is.
+  package func note(report: RunRow.Report, run: String) throws {
     try connection.transaction {
-      try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
-      // Warnings of an earlier run were shown by that run and are no longer useful.
-      try connection.run(
-        """
-        UPDATE finding SET reported_by = \(run) WHERE reported_by IS NULL
-          AND (run_id = \(run) OR kind <> \(Finding.Kind.warning.rawValue))
-        """)
-      try connection.run("UPDATE run SET report = 'begun' WHERE id = \(run)")
+      switch report {
+      case .begun:
+        try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
+        // Warnings of an earlier run were shown by that run and are no longer useful.
+        try connection.run(
+          """
+          UPDATE finding SET reported_by = \(run) WHERE reported_by IS NULL
+            AND (run_id = \(run) OR kind <> \(Finding.Kind.warning.rawValue))
+          """)
+      case .written: break
+      case .dropped:
+        try connection.run("UPDATE outcome SET reported_by = NULL WHERE reported_by = \(run)")
+        try connection.run("UPDATE finding SET reported_by = NULL WHERE reported_by = \(run)")
+      }
+      let stored = report == .dropped ? nil : report.rawValue
+      try connection.run("UPDATE run SET report = \(stored) WHERE id = \(run)")
     }
-  }
-
-  /// Records that all files of a run's report are on disk.
-  package func endReport(run: String) throws {
-    try connection.run("UPDATE run SET report = 'written' WHERE id = \(run)")
-  }
-
-  /// Releases the content of a report that was never written, so that the next one shows it.
-  package func dropReport(run: String) throws {
-    try connection.transaction {
-      try connection.run("UPDATE outcome SET reported_by = NULL WHERE reported_by = \(run)")
-      try connection.run("UPDATE finding SET reported_by = NULL WHERE reported_by = \(run)")
-      try connection.run("UPDATE run SET report = NULL WHERE id = \(run)")
-    }
-  }
-
-  /// The runs that have ended and whose report may be incomplete.
-  package func unfinishedReports() throws -> [String] {
-    try connection.texts(
-      "SELECT id FROM run WHERE report = 'begun' AND ended_ms IS NOT NULL ORDER BY number")
   }
 
   /// Whether a run's report has anything that no report has shown.
@@ -64,35 +70,23 @@ extension LedgerDatabase {
     return Int(count ?? 0)
   }
 
-  /// The runs whose reports show the verdicts of a run.
-  package func reportsShowing(run: String) throws -> [String] {
-    try connection.texts(
-      """
-      SELECT DISTINCT reported_by FROM outcome WHERE run_id = \(run) AND reported_by IS NOT NULL
-      ORDER BY 1
-      """)
+  /// The runs of the selected reports.
+  package func reports(_ which: RunRow.ReportSelection) throws -> [String] {
+    switch which {
+    case .unfinished:
+      try connection.texts(
+        "SELECT id FROM run WHERE report = 'begun' AND ended_ms IS NOT NULL ORDER BY number")
+    case .showing(let run):
+      try connection.texts(
+        """
+        SELECT DISTINCT reported_by FROM outcome WHERE run_id = \(run) AND reported_by IS NOT NULL
+        ORDER BY 1
+        """)
+    }
   }
 
   private static let kindsForPeople = Finding.Kind.allCases.filter(\.wantsPerson).map {
     SQLiteValue.text($0.rawValue)
-  }
-
-  // MARK: findings
-
-  /// The findings that a run's report is the first to show.
-  func newFindings(report run: String) throws -> [Finding] {
-    try findings("f.reported_by = \(run)")
-  }
-
-  /// The findings of earlier reports that were unresolved when this run's report was written.
-  func earlierFindings(report run: RunRow) throws -> [Finding] {
-    try findings(
-      """
-      (SELECT m.number FROM run m WHERE m.id = f.reported_by) < \(run.number)
-      AND (f.settled_by IS NULL
-        OR (SELECT s.number FROM run s WHERE s.id = f.settled_by) > \(run.number))
-      """
-    ).filter(\.kind.wantsPerson)
   }
 
   // MARK: edits
@@ -131,29 +125,28 @@ extension LedgerDatabase {
       """)
   }
 
-  /// The edits that are unresolved now, reported or not, for `status`.
-  package func unsettledEditList() throws -> [ReportEdit] {
-    try reportEdits(
-      """
-      SELECT l.edit_id, l.run_id, l.verdict FROM (
-        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-        FROM outcome x JOIN run n ON n.id = x.run_id
-        WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
-        JOIN edit e ON e.id = l.edit_id
-      WHERE \(raw: LedgerSchema.isUnsettled("l.verdict")) AND e.verdict = l.verdict
-      """)
-  }
-
-  /// Edits by number, each with its last verdict; edits without a verdict are left out.
-  package func reportEdits(numbers: [Int64]) throws -> [ReportEdit] {
-    let wanted = numbers.map { SQLiteValue.integer($0) }
-    return try reportEdits(
-      """
-      SELECT l.edit_id, l.run_id, l.verdict FROM (
-        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-        FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id IN (\(list: wanted))
-        GROUP BY x.edit_id) l
-      """)
+  /// The selected edits, each with its last verdict; edits without a verdict are left out.
+  package func reportEdits(_ which: ReportEdit.Selection) throws -> [ReportEdit] {
+    switch which {
+    case .unsettled:
+      try reportEdits(
+        """
+        SELECT l.edit_id, l.run_id, l.verdict FROM (
+          SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+          FROM outcome x JOIN run n ON n.id = x.run_id
+          WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
+          JOIN edit e ON e.id = l.edit_id
+        WHERE \(raw: LedgerSchema.isUnsettled("l.verdict")) AND e.verdict = l.verdict
+        """)
+    case .numbered(let numbers):
+      try reportEdits(
+        """
+        SELECT l.edit_id, l.run_id, l.verdict FROM (
+          SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+          FROM outcome x JOIN run n ON n.id = x.run_id
+          WHERE x.edit_id IN (\(list: numbers.map { .integer($0) })) GROUP BY x.edit_id) l
+        """)
+    }
   }
 
   private func reportEdits(_ selection: SQL) throws -> [ReportEdit] {

@@ -13,8 +13,7 @@ package struct OrgNames: Sendable {
 
   /// Reads the names from a ledger.
   package init(_ state: LedgerDatabase) throws {
-    labels = try state.labels()
-    people = try state.people()
+    (labels, people) = try state.displayNames()
     instance = try OrgAddress.webPages(of: state.noted(.instance)) ?? ""
   }
 

@@ -4,6 +4,14 @@ import MobileSync
 
 /// One edit in a report.
 package struct ReportEdit: Sendable, Hashable {
+  /// Which edits are asked for.
+  package enum Selection: Sendable {
+    /// Those that are unresolved now, reported or not.
+    case unsettled
+    /// Those with these numbers.
+    case numbered([Int64])
+  }
+
   /// The edit's number in the ledger.
   package var number: Int64
   package var verdict: Verdict

@@ -60,7 +60,7 @@ package struct ReportModel {
     guard run.hasReport else {
       self.edits = try edits(try state.settled(by: id))
       (stillOpen, earlierFindings) = (.none, [])
-      findings = part(try state.findings("f.run_id = \(id)"))
+      findings = part(try state.findings(.made(by: id)))
       return
     }
     let count = try state.reportedCount(run: id)
@@ -73,8 +73,8 @@ package struct ReportModel {
     self.edits = try edits(news)
     let numbers = Set(news.lazy.filter { !$0.verdict.isSettled }.map(\.number))
     stillOpen = try edits(try state.unsettled(upTo: run).filter { !numbers.contains($0.number) })
-    findings = part(try state.newFindings(report: id))
-    earlierFindings = part(try state.earlierFindings(report: run))
+    findings = part(try state.findings(.shown(by: id)))
+    earlierFindings = part(try state.findings(.left(before: run)))
   }
 
   /// The number of whole days between an edit or finding and the run.

@@ -36,8 +36,8 @@ struct StoryOrder {
     switch event.kind {
     case .issued, .carried: return (time, .given)
     case .edited: return placeOfEdit(event, time)
-    case .returned(let back):
-      return (back.isAgain ? time : timeOfReturn(event.edit) ?? time, .returned)
+    case .returned(_, let isAgain):
+      return (isAgain ? time : timeOfReturn(event.edit) ?? time, .returned)
     case .decided(let decision): return placeOfDecision(decision, event.edit, time)
     case .written: return (time, .written)
     case .settled: return (time, .settled)
@@ -56,7 +56,9 @@ struct StoryOrder {
   /// The generation that an edit was returned from.
   private func generation(of edit: Int64?) -> Int? {
     events.lazy.compactMap { one -> Int? in
-      guard one.edit == edit, case .returned(let back) = one.kind, !back.isAgain else { return nil }
+      guard one.edit == edit, case .returned(let back, isAgain: false) = one.kind else {
+        return nil
+      }
       return Int(back.generation)
     }.first
   }

@@ -45,11 +45,11 @@ package enum StoryText {
       return "\(verb(operation)) on a device of \(user), by the device's clock: \(edit)"
         + (reason.map { "; it cannot be sent: \($0)" } ?? "")
         + (isPruned ? "; its values are pruned" : "")
-    case .returned(let one):
-      let again = one.isAgain ? " again" : ""
+    case .returned(let one, let isAgain):
+      let again = isAgain ? " again" : ""
       let handback = one.handback.map { ", return \($0)" } ?? ""
-      return "\(edit) came back\(again) in \(one.file): device \(one.device), \(one.platform), "
-        + "generation \(one.generation)\(handback)"
+      return "\(edit) came back\(again) in \(one.sourceName): device \(one.lineage), "
+        + "\(one.platform), generation \(one.generation)\(handback)"
     case .decided(let decision):
       let became =
         switch decision.fate {

@@ -171,7 +171,7 @@ struct ReportCommand: Command {
 
   /// Returns why a run has no report, and where its verdicts are reported.
   private static func words(for run: RunRow, _ state: LedgerDatabase) throws -> String {
-    let others = try state.reportsShowing(run: run.id).filter { $0 != run.id }
+    let others = try state.reports(.showing(run: run.id)).filter { $0 != run.id }
     if !others.isEmpty {
       return "run \(run.id) was interrupted before its report; see that of "
         + others.joined(separator: ", ")

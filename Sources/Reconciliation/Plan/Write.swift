@@ -5,14 +5,14 @@ import MobileSync
 import Salesforce
 import System
 
-/// An edit to be sent, with its write.
+/// An edit with its write: to be sent, or sent without an answer.
 @dynamicMemberLookup
-package struct PlannedSend {
+package struct Write {
   @Shared var edit: OpenEdit
   /// The device that made it, as the lineage of the first edit in its history.
   var device: Int64 = 0
-  /// The index of its sync up in the pipeline; requests are sent in this order.
-  var sync: Int
+  /// The index of the sync up that sends it; requests are sent in this order.
+  var sync = 0
   @Shared var operation: OperationRow
   /// The date that the org's record must still have.
   var condition: String?
@@ -31,7 +31,7 @@ package struct PlannedSend {
   /// The tree that it is sent with.
   var tree: Tree?
   /// The device's changes of details that are deleted with this record, their master.
-  var followers: [PlannedSend] = []
+  var followers: [Write] = []
   /// For a deletion, the edits of this plan that move records away from below its record first.
   var leaving: Set<Int64> = []
   /// Whether it is sent in a separate request.
@@ -171,7 +171,7 @@ package struct PlannedSend {
   }
 }
 
-extension PlannedSend: SyncUpChange {
+extension Write: SyncUpChange {
   package var action: SyncUpAction { operation.action }
   package var objectType: String { operation.sobject }
   package var isConditional: Bool {
@@ -211,13 +211,13 @@ extension PlannedSend: SyncUpChange {
 struct SnapshotPlan {
   var snapshotID: String
   var settled: [(edit: OpenEdit, settlement: Settlement)] = []
-  var sends: [PlannedSend] = []
+  var sends: [Write] = []
   /// Deletions that may be sent or may have to wait.
   var waiting: [WaitingDelete] = []
   var levels: [[Int64]] = []
   /// The digests of what the guard would hold and an operator has confirmed.
   var confirmed: Set<String> = []
-  /// The devices (`PlannedSend.device`) whose changes the guard holds, with the digest that
+  /// The devices (`Write.device`) whose changes the guard holds, with the digest that
   /// confirms them.
   var held: [Int64: String] = [:]
 }

@@ -1,65 +1,46 @@
 import SQLite
 
-/// What the edits of one return have in common while they are recorded.
-struct ReturnEntry {
-  let row: ReturnRow
-  let ancestry: Ancestry
-  let returnID: Int64
-  /// For a part, the stamp of the bundle that contained it.
-  ///
-  /// A ledger of the second version identified the rows of a part by it.
-  let wholeStampID: String?
-  /// The soups for which the lineage has a later return.
-  let laterSoups: Set<SoupKey>
-  /// What the ledger already has for the return's stamps.
-  let known: KnownOfStamps
-
-  /// The stamps that may identify its rows, its own first.
-  var stampIDs: [SQLiteValue] { Self.stampIDs(row, wholeStampID) }
-
-  private static func stampIDs(_ row: ReturnRow, _ whole: String?) -> [SQLiteValue] {
-    ([row.stampID] + [whole].compactMap(\.self)).map { .text($0) }
-  }
-
-  /// Queries a ledger that already has the return itself, but none of its edits.
-  init(
-    _ row: ReturnRow, _ ancestry: Ancestry, returnID: Int64, wholeStampID: String?,
-    in ledger: LedgerDatabase
-  ) throws {
-    (self.row, self.ancestry, self.returnID) = (row, ancestry, returnID)
-    self.wholeStampID = wholeStampID
-    laterSoups = try ledger.soupsHandedBack(after: row.handback, lineage: ancestry.lineage)
-    known = try KnownOfStamps(Self.stampIDs(row, wholeStampID), besides: returnID, in: ledger)
-  }
-}
-
-/// What the ledger already has for the stamps of a return.
+/// One return, or one part of it, while its edits are recorded: what the ledger has for its stamps,
+/// and the result so far.
 ///
 /// Most devices return each bundle once, and then nothing has to be looked up.
-final class KnownOfStamps {
+final class Ingest {
+  let row: ReturnRow
+  let ancestry: Ancestry
+  /// The stamps that may identify its rows, its own first; for a part also that of its bundle, by
+  /// which a ledger of the second version identified them.
+  let stampIDs: [SQLiteValue]
+  /// The soups for which the lineage has a later return.
+  let laterSoups: Set<SoupKey>
+  /// Whether the ledger has another return with one of the stamps.
+  let hasReturns: Bool
   /// Whether it has records created by a device with one of the stamps.
   var hasCreations: Bool
-  /// Whether it has another return with one of the stamps.
-  let hasReturns: Bool
-  // The record IDs that this return has added.
+  var result = IngestResult()
+  // What this return has added.
   private var recordIDs: Set<String> = []
   private var creations: Set<Int64> = []
   private var hasUnread = false
 
+  /// Queries a ledger that already has the return itself, but none of its edits.
   init(
-    _ stampIDs: [SQLiteValue], besides returnID: Int64, in ledger: LedgerDatabase
+    _ row: ReturnRow, _ ancestry: Ancestry, wholeStampID: String?, in ledger: LedgerDatabase
   ) throws {
+    (self.row, self.ancestry) = (row, ancestry)
+    let stampIDs = [row.stampID, wholeStampID].compactMap { $0.map { SQLiteValue.text($0) } }
+    self.stampIDs = stampIDs
+    laterSoups = try ledger.soupsHandedBack(after: row.handback, lineage: row.lineage)
     hasCreations =
       try ledger.connection.integer(
         "SELECT 1 FROM creation WHERE stamp_id IN (\(list: stampIDs)) LIMIT 1") != nil
     hasReturns =
       try ledger.connection.integer(
         """
-        SELECT 1 FROM returned WHERE stamp_id IN (\(list: stampIDs)) AND id <> \(returnID) LIMIT 1
+        SELECT 1 FROM returned WHERE stamp_id IN (\(list: stampIDs)) AND id <> \(row.id) LIMIT 1
         """) != nil
   }
 
-  /// Adds an edit that was recorded.
+  /// Notes an edit that was recorded.
   func note(_ edit: Edit, creation: Int64?) {
     if let id = edit.serverID { recordIDs.insert(id) }
     if let creation { creations.insert(creation) }
