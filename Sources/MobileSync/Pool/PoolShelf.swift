@@ -152,16 +152,47 @@ final class PoolShelf: Sendable {
     }
   }
 
-  /// Appends the bytes of a record to `bytes` if it is stored in the listed state.
-  func append(_ entry: BriefcaseListing.Entry, to bytes: inout [UInt8]) -> Bool {
-    let slot = RecordIDSet.key(entry.id.utf8).flatMap { key in
-      state.withLock { $0.isDissolved ? nil : $0.slots[key] }
+  /// Appends the records that are stored in the listed state to `bytes`, with commas between them,
+  /// and returns the others.
+  ///
+  /// Records that follow each other in a stored page are read together.
+  func append(
+    _ entries: [BriefcaseListing.Entry], to bytes: inout [UInt8]
+  ) -> [BriefcaseListing.Entry] {
+    let slots = state.withLock { state in
+      entries.map { entry -> Slot? in
+        guard !state.isDissolved, let key = RecordIDSet.key(entry.id.utf8),
+          let slot = state.slots[key], slot.count >= 0, slot.version == entry.stamp
+        else { return nil }
+        return slot
+      }
     }
-    guard let slot, slot.count >= 0, slot.version == entry.stamp else { return false }
-    let before = bytes.count
-    if file.read(Int(slot.count), at: slot.place, into: &bytes) { return true }
-    bytes.removeSubrange(before...)
-    return false
+    var missing: [BriefcaseListing.Entry] = []
+    var start = 0
+    var isFirst = true
+    while start < entries.count {
+      guard let first = slots[start] else {
+        missing.append(entries[start])
+        start += 1
+        continue
+      }
+      var (end, next) = (first.place + Int(first.count), start + 1)
+      // Between two records of a page there is a comma.
+      while next < slots.count, let slot = slots[next], slot.place == end + 1 {
+        end += 1 + Int(slot.count)
+        next += 1
+      }
+      let before = bytes.count
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      if file.read(end - first.place, at: first.place, into: &bytes) {
+        isFirst = false
+      } else {
+        bytes.removeSubrange(before...)
+        missing += entries[start..<next]
+      }
+      start = next
+    }
+    return missing
   }
 
   /// Records that a user's store gets records of other users' requests; returns false if they may

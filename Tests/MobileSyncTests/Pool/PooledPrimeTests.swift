@@ -283,11 +283,15 @@ import Testing
     #expect(pool.unlike.isEmpty && pool.misledReaders.isEmpty)
   }
 
-  @Test(arguments: Kind.allCases)
-  func `a user whose description does not arrive fetches all records`(_ kind: Kind) async throws {
+  @Test(arguments: Kind.allCases, [false, true])
+  func `only formulas need a description of each user, who fetches all records without it`(
+    _ kind: Kind, _ hasFormula: Bool
+  ) async throws {
     let scene = try PoolScene(users: 3)
     _ = try scene.makeAccounts(shared: 60)
-    let direct = try await scene.rows(kind)
+    try scene.setUp(Self.formula("UPPER(Name)"))
+    let fields = ["Name", hasFormula ? "Tag__c" : "Phone"]
+    let direct = try await scene.rows(kind, fields)
     let pool = try scene.pool()
     for request: LocalOrg.RequestKind in [.composite, .describe] {
       scene.org.server.faults.add(
@@ -295,13 +299,36 @@ import Testing
         .status(403, code: "INSUFFICIENT_ACCESS"))
     }
     for user in scene.users.indices {
-      let snapshot = try await scene.snapshot(user, kind, pool: pool, isLate: user > 0)
+      let snapshot = try await scene.snapshot(user, kind, fields, pool: pool, isLate: user > 0)
       try await snapshot.prime()
       #expect(try snapshot.rows() == direct[user])
     }
-    // The first and the last user share.
-    #expect(pool.misledReaders.count == 1 || pool.misledReaders.isEmpty)
-    #expect(pool.counts.used > pool.counts.fetched)
+    let sharers = hasFormula ? 1 : 2
+    #expect(pool.counts.used - pool.counts.fetched == sharers * (60 - Self.sample))
+    #expect(pool.unlike.isEmpty)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a user who cannot read a field gets nothing, described or not`(_ kind: Kind) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    try scene.setUp(
+      #"""
+      {"profiles": [{"name": "Blind", "users": ["u1@example.com"],
+         "objects": {"Account": {"fields": {"Fax": "none"}}}}]}
+      """#)
+    let pool = try scene.pool()
+    for (user, isLate) in [(0, false), (1, true), (1, false), (2, true)] {
+      let snapshot = try await scene.snapshot(
+        user, kind, ["Name", "Fax"], pool: pool, isLate: isLate)
+      if user == 1 {
+        await #expect(throws: SyncError.self) { try await snapshot.prime() }
+        #expect(snapshot.files.isEmpty)
+      } else {
+        #expect(try await snapshot.prime().soups.map(\.total) == [61])
+      }
+    }
+    #expect(pool.counts.used - pool.counts.fetched == 60 - Self.sample && pool.unlike.isEmpty)
   }
 
   @Test func `a failed rule of one user's briefcase leaves the others as they are`() async throws {
