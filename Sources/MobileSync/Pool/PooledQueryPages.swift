@@ -81,7 +81,9 @@ final class PooledQueryPages: SyncDownPages {
     else { return nil }
     let ids = found.ids.subtracting(RecordIDSet())
     let all = ids.slice(0, of: max(1, ids.count))
-    if let name = context.rangesName(of: query) {
+    if let name = context.rangesName(of: query),
+      context.wide.ranges(name)?.isFit(for: all.count) != true
+    {
       // A few of the IDs are enough to cut the list.
       let step = all.count / (IDRanges.mostCuts * IDRanges.intervalsPerRange) + 1
       let sample = stride(from: 0, to: all.count, by: step).map { all[$0] }
