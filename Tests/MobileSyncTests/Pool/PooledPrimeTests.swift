@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import LocalOrg
 import MobileSync
@@ -306,6 +307,38 @@ import Testing
     let sharers = hasFormula ? 1 : 2
     #expect(pool.counts.used - pool.counts.fetched == sharers * (60 - Self.sample))
     #expect(pool.unlike.isEmpty)
+  }
+
+  @Test(arguments: Kind.allCases, [false, true])
+  func `damaged records of the pool are fetched again`(
+    _ kind: Kind, _ isCut: Bool
+  ) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    let direct = try await scene.rows(kind)
+    let pool = try scene.pool()
+    try await scene.snapshot(0, kind, pool: pool).prime()
+    let file = try #require(
+      FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").map { "/proc/self/fd/\($0)" }
+        .first {
+          let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: $0)) ?? ""
+          return target.hasPrefix(scene.directory.path) && target.hasSuffix("(deleted)")
+        })
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    let size = try handle.seekToEnd()
+    if isCut {
+      try handle.truncate(atOffset: size / 2)
+    } else {
+      try handle.seek(toOffset: size / 2)
+      try handle.write(contentsOf: Data("zzzz".utf8))
+    }
+    try handle.close()
+    for user in 1...2 {
+      let snapshot = try await scene.snapshot(user, kind, pool: pool)
+      try await snapshot.prime()
+      #expect(try snapshot.rows() == direct[user])
+    }
+    #expect(pool.unlike.isEmpty && pool.counts.used > pool.counts.fetched)
   }
 
   @Test(arguments: Kind.allCases)
