@@ -7,10 +7,22 @@ import Testing
 @Suite struct WideQueryTests {
   private static let count = 4000
 
+  /// A scene whose ranges have been learned by one prime, which is the direct way's result.
+  private func learned() async throws -> (WideScene, WideCalls, direct: Snapshot) {
+    let scene = try WideScene(accounts: Self.count)
+    let wide = WideCalls()
+    let direct = scene.soql(wide)
+    let requests = try await scene.requests { try await direct.prime() }
+    #expect(requests[.query] == 1)
+    #expect(requests[.queryMore] == 1)
+    #expect(requests[.composite] == nil)
+    return (scene, wide, direct)
+  }
+
   @Test func `the next user's records come in one call, with the same rows and cursor`()
     async throws
   {
-    let (scene, wide, direct) = try await WideScene.learned(Self.count)
+    let (scene, wide, direct) = try await learned()
     #expect(wide.ranges(WideScene.ranges)?.records == Self.count)
     let snapshot = scene.soql(WideCalls(stored: wide.stored))
     let requests = try await scene.requests {
@@ -29,8 +41,32 @@ import Testing
     #expect(quiet == [.query: 1])
   }
 
+  static let failures: [WideScene.Failure] = [
+    .init("a part is refused", .refusePart(1, code: "QUERY_TIMEOUT"), composites: 1, separate: 1),
+    .init("the org fails", .status(503, code: "SERVER_UNAVAILABLE"), composites: 2, separate: 1),
+    .init(
+      "the org fails each time", .status(500, code: "UNKNOWN_EXCEPTION"), times: 1000,
+      composites: 2, separate: 3),
+    .init("the answer is cut", .truncate(bytes: 500), composites: 2, separate: 1),
+    .init("the org stops after a part", .interrupt(afterParts: 1), composites: 2, separate: 1),
+  ]
+
+  @Test(arguments: failures)
+  func `whatever happens to a call, the rows are the same`(_ failure: WideScene.Failure)
+    async throws
+  {
+    let (scene, wide, direct) = try await learned()
+    scene.org.server.faults.add(.kind(.composite), times: failure.times, failure.action)
+    let snapshot = scene.soql(wide)
+    let requests = try await scene.requests { try await snapshot.prime() }
+    #expect(requests[.composite] == failure.composites)
+    #expect(requests[.query, default: 0] == failure.separate)
+    #expect(try snapshot.rows() == direct.rows())
+    #expect(snapshot.cursors == direct.cursors)
+  }
+
   @Test func `a refused query is reported as without ranges`() async throws {
-    let (scene, wide, _) = try await WideScene.learned(Self.count)
+    let (scene, wide, _) = try await learned()
     let snapshot = Snapshot(
       scene.org, soups: [.sample("accounts", "Name")],
       syncs: [.soql("down", "SELECT Id, Name, Region__c FROM Account", into: "accounts")])
@@ -41,7 +77,7 @@ import Testing
   }
 
   @Test func `if the org refuses ranges, the records are read without them`() async throws {
-    let (scene, wide, direct) = try await WideScene.learned(Self.count)
+    let (scene, wide, direct) = try await learned()
     for kind in [RequestKind.composite, .query] {
       scene.org.server.faults.add(.kind(kind), .status(400, code: "INVALID_QUERY_FILTER_OPERATOR"))
     }
@@ -56,7 +92,7 @@ import Testing
 
   /// Ranges of 1,000 and 3,000 records, of which the second does not fit on a page.
   private func uneven() async throws -> (WideScene, WideCalls, direct: Snapshot) {
-    let (scene, _, direct) = try await WideScene.learned(Self.count)
+    let (scene, _, direct) = try await learned()
     let ids = try direct.column("Id", of: "accounts")
     let wide = WideScene.known()
     wide.learn(
@@ -86,7 +122,7 @@ import Testing
   }
 
   @Test func `pages shorter than requested lose nothing`() async throws {
-    let (scene, wide, direct) = try await WideScene.learned(Self.count)
+    let (scene, wide, direct) = try await learned()
     scene.org.server.faults.add(.kind(.composite), .shortPage(records: 700))
     let snapshot = scene.soql(wide)
     try await snapshot.prime()
@@ -117,7 +153,7 @@ import Testing
   }
 
   @Test func `all ids are listed in one call, and ghosts are removed`() async throws {
-    let (scene, wide, direct) = try await WideScene.learned(Self.count)
+    let (scene, wide, direct) = try await learned()
     let ids = try direct.column("Id", of: "accounts")
     wide.width(WideScene.sync, .ids).note(bytes: 1000)
     try scene.org.delete(ids[7])
@@ -131,7 +167,7 @@ import Testing
   }
 
   @Test func `an incomplete list removes nothing`() async throws {
-    let (scene, wide, direct) = try await WideScene.learned(Self.count)
+    let (scene, wide, direct) = try await learned()
     wide.width(WideScene.sync, .ids).note(bytes: 1000)
     let page = #"{"totalSize":1500,"done":true,"records":[]}"#
     let parts = (0..<3).map {
@@ -148,7 +184,7 @@ import Testing
   }
 
   @Test func `a sync with a smaller page size keeps it`() async throws {
-    let (scene, wide, _) = try await WideScene.learned(Self.count)
+    let (scene, wide, _) = try await learned()
     let snapshot = scene.soql(wide)
     snapshot.stores[0].syncs = [
       SyncDefinition(

@@ -34,6 +34,39 @@ import Testing
     #expect(second.stamps == direct.stamps)
   }
 
+  static let failures: [WideScene.Failure] = [
+    .init("a part is refused", .refusePart(1, code: "QUERY_TIMEOUT"), composites: 1, separate: 1),
+    .init("the org fails", .status(500, code: "UNKNOWN_EXCEPTION"), composites: 3, separate: 0),
+    .init(
+      "the org fails each time", .status(500, code: "UNKNOWN_EXCEPTION"), times: 1000,
+      composites: 2, separate: 4),
+    .init(
+      "calls are refused", .status(400, code: "API_DISABLED_FOR_ORG"), times: 1000, composites: 2,
+      separate: 4),
+    .init(
+      "the request is too large", .status(413, code: "REQUEST_TOO_LARGE"), composites: 3,
+      separate: 0),
+    .init("the answer is cut", .truncate(bytes: 500), composites: 3, separate: 0),
+    .init("the org stops after two parts", .interrupt(afterParts: 2), composites: 3, separate: 0),
+    .init(
+      "the answer has no parts", .respond(.json(#"{"compositeResponse":[]}"#)), composites: 3,
+      separate: 0),
+  ]
+
+  @Test(arguments: failures)
+  func `whatever happens to a call, the snapshot has all records`(_ failure: WideScene.Failure)
+    async throws
+  {
+    let scene = try WideScene(accounts: Self.count)
+    scene.org.server.faults.add(.kind(.composite), times: failure.times, failure.action)
+    let snapshot = scene.briefcase(WideScene.known())
+    let requests = try await scene.requests { try await snapshot.prime() }
+    #expect(requests[.composite] == failure.composites)
+    #expect(requests[.retrieve, default: 0] == failure.separate)
+    #expect(try snapshot.rows().map(\.count) == [Self.count, Self.count])
+    #expect(try await !snapshot.prime().changed)
+  }
+
   @Test func `a connection that ends during a call loses nothing`() async throws {
     let scene = try WideScene(accounts: Self.count)
     scene.org.server.faults.add(.kind(.composite), .drop(afterCommit: true))
@@ -42,9 +75,12 @@ import Testing
   }
 
   @Test func `an answer above the limit is requested in smaller calls`() async throws {
-    let (scene, wide, direct) = try await WideScene.retrieved(Self.count)
+    let scene = try WideScene(accounts: Self.count)
+    let direct = scene.briefcase(nil, perRetrieve: 1999)
+    try await direct.prime()
     let calls = scene.org.server.log.entries.filter { $0.kind == .retrieve }.map(\.bytes)
     scene.org.answerLimit = 3 * (calls.max() ?? 0)
+    let wide = WideScene.known()
     let snapshot = scene.briefcase(wide)
     let requests = try await scene.requests { try await snapshot.prime() }
     #expect(requests[.composite, default: 0] >= 2)
@@ -77,10 +113,12 @@ import Testing
   }
 
   @Test func `a record that is hidden between the list and the call is unreadable`() async throws {
-    let (scene, wide, direct) = try await WideScene.retrieved(Self.count)
+    let scene = try WideScene(accounts: Self.count)
+    let direct = scene.briefcase(nil, perRetrieve: 1999)
+    try await direct.prime()
     let id = try #require(direct.column("Id", of: "accounts").last)
     scene.org.server.faults.add(.kind(.composite), .nullEntry(id: id))
-    let snapshot = scene.briefcase(wide)
+    let snapshot = scene.briefcase(WideScene.known())
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.unreadable) == [[id]])
     #expect(outcome.isIncomplete)
@@ -92,10 +130,12 @@ import Testing
   @Test func `a record that changes between the list and the call has its new values`()
     async throws
   {
-    let (scene, wide, direct) = try await WideScene.retrieved(Self.count)
+    let scene = try WideScene(accounts: Self.count)
+    let direct = scene.briefcase(nil, perRetrieve: 1999)
+    try await direct.prime()
     let id = try #require(direct.column("Id", of: "accounts").last)
     scene.org.server.faults.add(.kind(.composite), .update(id, ["Name": "moved"], after: 5000))
-    let snapshot = scene.briefcase(wide)
+    let snapshot = scene.briefcase(WideScene.known())
     try await snapshot.prime()
     #expect(try snapshot.column("Name", of: "accounts").count { $0 == "moved" } == 1)
     try await snapshot.prime()

@@ -13,30 +13,32 @@ struct WideScene {
   let org: SyncedOrg
   let count: Int
 
+  /// A fault of calls, how often it strikes, and the calls and separate requests that follow.
+  struct Failure: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let action: Faults.Action
+    let times: Int
+    let composites: Int
+    let separate: Int
+
+    init(
+      _ description: String, _ action: Faults.Action, times: Int = 1, composites: Int,
+      separate: Int
+    ) {
+      testDescription = description
+      self.action = action
+      self.times = times
+      self.composites = composites
+      self.separate = separate
+    }
+  }
+
   init(accounts count: Int) throws {
     org = try SyncedOrg()
     self.count = count
     try org.org.seedBulk(object: "Account", count: count, owner: org.admin.username)
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Account", limit: 50_000)], users: [org.admin.username])
-  }
-
-  /// A scene whose ranges have been learned by one prime, which is the direct way's result.
-  static func learned(_ count: Int) async throws -> (WideScene, WideCalls, direct: Snapshot) {
-    let scene = try WideScene(accounts: count)
-    let wide = WideCalls()
-    let direct = scene.soql(wide)
-    let requests = try await scene.requests { try await direct.prime() }
-    #expect(requests == [.query: 1, .queryMore: 1])
-    return (scene, wide, direct)
-  }
-
-  /// A scene and the result of a briefcase without calls of several parts, of four retrieves.
-  static func retrieved(_ count: Int) async throws -> (WideScene, WideCalls, direct: Snapshot) {
-    let scene = try WideScene(accounts: count)
-    let direct = scene.briefcase(nil, perRetrieve: 1999)
-    try await direct.prime()
-    return (scene, known(), direct)
   }
 
   func soql(_ wide: WideCalls?) -> Snapshot {
