@@ -74,6 +74,11 @@ struct FleetReport: BenchReport {
           totals.bytes * 2 <= direct.bytes, kind,
           "\(totals.bytes) bytes; the limit is half of \(direct.bytes)")
       }
+      // 50 MB by queries and 36 MB by briefcases for 50 users of 5,000 records.
+      let bytes = users * (shared + own) * (kind == .soql ? 200 : 144)
+      check(
+        users < 50 || totals.bytes <= bytes, kind,
+        "\(totals.bytes) bytes; the limit is \(bytes)")
       let peak = Double(run.timed.told.peakKiB) / 1024
       check(
         peak <= Self.mostMiB, kind,

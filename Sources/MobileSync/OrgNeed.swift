@@ -39,6 +39,15 @@ package struct OrgNeed: Sendable, Hashable {
 }
 
 extension OrgNeed {
+  /// Whether a user who reads the field has what the sync needs, if the field is that of another
+  /// user's description.
+  package var isOfReading: Bool {
+    switch use {
+    case .read, .filter, .id, .modificationDate: true
+    case .create, .update, .externalID, .parent: false
+    }
+  }
+
   /// An object, the fields that are read from it, and the fields by which a sync identifies its
   /// records.
   static func fetching(

@@ -13,6 +13,8 @@ package final class KnownObjects: Sendable {
   private let shared: Shared
   private let objects = Locked<[String: Describe?]>([:])
   private let expected = Locked<[String]>([])
+  /// The fields of each object that the user has read, all in lower case.
+  private let readable = Locked<[String: Set<String>]>([:])
 
   /// Creates an empty cache on top of the descriptions of other users.
   package init(sharing shared: Shared = Shared([:])) { self.shared = shared }
@@ -39,6 +41,20 @@ package final class KnownObjects: Sendable {
     expected.withLock { names in
       defer { names = [] }
       return names
+    }
+  }
+
+  /// Records that the user has read fields of an object.
+  func note(read fields: [String], of name: String) {
+    let fields = fields.map { $0.lowercased() }
+    readable.withLock { $0[name.lowercased(), default: []].formUnion(fields) }
+  }
+
+  /// Whether the user has read a field of an object; nil stands for any field.
+  func hasRead(_ field: String?, of name: String) -> Bool {
+    readable.withLock { readable in
+      guard let fields = readable[name.lowercased()] else { return false }
+      return field.map { fields.contains($0.lowercased()) } ?? true
     }
   }
 

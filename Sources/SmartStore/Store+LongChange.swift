@@ -50,7 +50,13 @@ extension Store {
   ///
   /// Nothing is synced to disk until then, and first loads write finished pages.
   package convenience init(disposable path: String, platform: Platform) throws(StoreError) {
-    try self.init(creating: path, platform: platform)
+    self.init(try Self.create(path, platform, isDisposable: true), platform: platform)
+    isDisposable = true
+  }
+
+  /// Opens a copy of a store, which is discarded unless the caller completes it.
+  package convenience init(disposableCopy path: String) throws(StoreError) {
+    try self.init(opening: path)
     isDisposable = true
     try StoreError.mapping { try connection.execute("PRAGMA synchronous = OFF") }
   }

@@ -65,7 +65,14 @@ public final class Store {
 
   /// Creates a store in a file that does not exist yet or is empty.
   public convenience init(creating path: String, platform: Platform) throws(StoreError) {
-    let connection = try StoreError.mapping {
+    self.init(try Self.create(path, platform), platform: platform)
+  }
+
+  /// Creates the tables of a store in a file that does not exist yet or is empty.
+  static func create(
+    _ path: String, _ platform: Platform, isDisposable: Bool = false
+  ) throws(StoreError) -> Connection {
+    try StoreError.mapping {
       let connection = try Connection(path, mode: .create)
       guard try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 else {
         throw StoreError.notAStore(
@@ -75,7 +82,8 @@ public final class Store {
       try connection.execute(
         """
         PRAGMA page_size = \(StorePages.size); PRAGMA encoding = 'UTF-8';
-        PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON
+        PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = DELETE; PRAGMA secure_delete = ON;
+        PRAGMA synchronous = \(isDisposable ? "OFF" : "FULL")
         """)
       try connection.transaction {
         for object in SchemaSQL(platform: platform).metaObjects {
@@ -85,7 +93,6 @@ public final class Store {
       }
       return connection
     }
-    self.init(connection, platform: platform)
   }
 
   /// Opens a store; its platform is determined from the file.

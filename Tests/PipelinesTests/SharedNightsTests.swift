@@ -46,6 +46,8 @@ private struct SharedFleet {
     var fields = ["LastName", "Title", "Phone", "Tag__c"]
     if random.chance(30) { fields.append("Secret__c") }
     if random.chance(30) { fields.append("SystemModstamp") }
+    // Some users cannot read it, and are skipped.
+    if random.chance(20) { fields.append("Fax") }
     scene = try FleetScene(users: Self.users, kind, fields: fields)
     try setUp()
     for _ in 0..<20 + random.below(30) { try make() }

@@ -6,7 +6,7 @@ package struct BriefcaseListing: Sendable {
   /// A record in a briefcase.
   package struct Entry: Sendable, Hashable {
     /// The 18-character ID.
-    var id: String
+    package var id: String
     /// The record's last change, in milliseconds.
     var stamp: Int64
 
@@ -64,7 +64,7 @@ package struct BriefcaseListing: Sendable {
 
 extension BriefcaseListing {
   /// Fetches all pages; `check` is called before each request.
-  static func fetch(
+  package static func fetch(
     _ session: Session, check: () throws(SyncError) -> Void = {}
   ) async throws(SyncError) -> BriefcaseListing {
     var listing = BriefcaseListing()

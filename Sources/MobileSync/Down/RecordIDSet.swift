@@ -7,9 +7,13 @@ import Salesforce
 /// The 15-character and 18-character forms of an ID are equal here, as in the org.
 package struct RecordIDSet: Sendable {
   /// The 15 characters that identify a record; the last three of 18 only check them.
-  struct Key: Hashable, Sendable {
+  struct Key: Hashable, Comparable, Sendable {
     fileprivate var high: UInt64
     fileprivate var low: UInt64
+
+    static func < (one: Key, other: Key) -> Bool {
+      (one.high, one.low) < (other.high, other.low)
+    }
   }
 
   private var keys: Set<Key> = []
@@ -80,8 +84,9 @@ package struct RecordIDSet: Sendable {
   ///
   /// IDs that the org sent as numbers are omitted, since no query finds a number among texts.
   package func subtracting(_ other: RecordIDSet) -> IDList {
+    // The list has little to sort then.
     IDList(
-      keys.subtracting(other.keys).map(Self.text)
+      keys.subtracting(other.keys).sorted().map(Self.text)
         + others.texts.filter { !other.others.contains($0) })
   }
 

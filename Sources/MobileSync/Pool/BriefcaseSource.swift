@@ -42,8 +42,8 @@ final class PooledRetrieves: BriefcaseSource {
   private let records: PooledRecords
   private let retrieves: (_ wanted: [[String]]) -> OwnRetrieves
   private var own: OwnRetrieves?
-  /// Whether the shelves are those of the user's own descriptions.
-  private var isConfirmed: Bool
+  /// The groups whose shelves depend on the user's description, which is still to be read.
+  private var unconfirmed: Set<Int>
 
   /// Divides the wanted records of each group; nil if none of them are shared.
   init?(
@@ -54,7 +54,7 @@ final class PooledRetrieves: BriefcaseSource {
     let likely = groups.map {
       pool.likelyShelf(session, ReadingClass.Question($0.sobjectType, $0.fields, .retrieve))
     }
-    isConfirmed = likely.allSatisfy { $0 == nil }
+    unconfirmed = Set(likely.indices.filter { likely[$0]?.name.hasFormulas == true })
     let shelves = zip(groups, likely).map { $1 ?? Self.shelf(pool, session, $0) }
     guard shelves.contains(where: { $0 != nil }) else { return nil }
     let asked = zip(groups, shelves).map { group, shelf in
@@ -82,7 +82,9 @@ final class PooledRetrieves: BriefcaseSource {
         await confirm()
         if let page {
           return try page.map { (answer) throws(SyncError) in
-            BriefcaseAnswer(
+            let group = groups[answer.batch.group]
+            session.note(read: group.fields, of: group.sobjectType)
+            return BriefcaseAnswer(
               batch: answer.batch,
               bytes: try records.take(answer.bytes, of: answer.batch.group, in: .array))
           }
@@ -105,9 +107,11 @@ final class PooledRetrieves: BriefcaseSource {
   ///
   /// Without a description, the user fetches all records.
   private func confirm() async {
-    guard !isConfirmed else { return }
-    isConfirmed = true
-    try? await session.learn(groups.map(\.sobjectType))
-    records.replace(groups.map { Self.shelf(pool, session, $0) })
+    guard !unconfirmed.isEmpty else { return }
+    try? await session.learn(unconfirmed.map { groups[$0].sobjectType })
+    for group in unconfirmed {
+      records.replace(group, by: Self.shelf(pool, session, groups[group]))
+    }
+    unconfirmed = []
   }
 }

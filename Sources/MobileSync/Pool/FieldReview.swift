@@ -9,6 +9,8 @@ struct FieldReview {
   private var meanings: [String: String] = [:]
   /// The formulas that are being followed.
   private var open: Set<String> = []
+  /// Whether one of the accepted fields is a formula.
+  private(set) var hasFormulas = false
 
   init(_ object: Describe) { self.object = object }
 
@@ -24,8 +26,11 @@ struct FieldReview {
     if let reason = Self.reason(against: field) {
       return "\(object.name).\(field.name) \(reason)"
     }
-    if field.isCalculated, let reason = reason(againstFormulaOf: field) {
-      return "\(object.name).\(field.name) \(reason)"
+    if field.isCalculated {
+      if let reason = reason(againstFormulaOf: field) {
+        return "\(object.name).\(field.name) \(reason)"
+      }
+      hasFormulas = true
     }
     meanings[field.name] = [
       field.name, field.type, field.compoundFieldName ?? "", field.formula ?? "",

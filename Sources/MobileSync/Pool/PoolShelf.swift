@@ -29,6 +29,8 @@ final class PoolShelf: Sendable {
     var version: Int64
     /// The length in bytes; -1 for a claim.
     var count: Int32
+    /// The hash of the bytes.
+    var check: UInt32
 
     func isClaimed(by reader: Int) -> Bool { count < 0 && place == reader }
     func isClaimed(besides reader: Int) -> Bool { count < 0 && place != reader }
@@ -90,7 +92,7 @@ final class PoolShelf: Sendable {
         }
         shares.own.append(entry)
         if !isFull, state.slots.count < Self.mostRecords {
-          state.slots[key] = Slot(place: reader, version: entry.stamp, count: -1)
+          state.slots[key] = Slot(place: reader, version: entry.stamp, count: -1, check: 0)
         }
       }
       return shares
@@ -100,8 +102,11 @@ final class PoolShelf: Sendable {
   /// Stores the records of a page that a user fetched.
   func put(_ records: [Record], of page: [UInt8], by reader: Int) {
     guard !records.isEmpty, !isDissolved, let offset = file.append(page) else { return }
+    let checks = page.withUnsafeBytes { bytes in
+      records.map { Self.check(bytes[$0.start..<$0.start + $0.count]) }
+    }
     state.withLock { state in
-      for record in records {
+      for (record, check) in zip(records, checks) {
         if let slot = state.slots[record.key] {
           guard slot.isClaimed(by: reader) || slot.count >= 0 && slot.version < record.version
           else { continue }
@@ -109,7 +114,8 @@ final class PoolShelf: Sendable {
           continue
         }
         state.slots[record.key] = Slot(
-          place: offset + record.start, version: record.version, count: Int32(record.count))
+          place: offset + record.start, version: record.version, count: Int32(record.count),
+          check: check)
       }
     }
     wakeAll()
@@ -152,16 +158,89 @@ final class PoolShelf: Sendable {
     }
   }
 
-  /// Appends the bytes of a record to `bytes` if it is stored in the listed state.
-  func append(_ entry: BriefcaseListing.Entry, to bytes: inout [UInt8]) -> Bool {
-    let slot = RecordIDSet.key(entry.id.utf8).flatMap { key in
-      state.withLock { $0.isDissolved ? nil : $0.slots[key] }
+  /// The file exists only in this process, so the hash may differ in the next.
+  private static func check(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt32 {
+    var hasher = Hasher()
+    hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: bytes))
+    return UInt32(truncatingIfNeeded: hasher.finalize())
+  }
+
+  /// Appends the records that are stored in the listed state to `bytes`, with commas between them,
+  /// and returns the others.
+  ///
+  /// Records that follow each other in a stored page are read together. Damaged ones are forgotten,
+  /// so that a user fetches them again.
+  func append(
+    _ entries: [BriefcaseListing.Entry], to bytes: inout [UInt8]
+  ) -> [BriefcaseListing.Entry] {
+    let slots = state.withLock { state in
+      entries.map { entry -> Slot? in
+        guard !state.isDissolved, let key = RecordIDSet.key(entry.id.utf8),
+          let slot = state.slots[key], slot.count >= 0, slot.version == entry.stamp
+        else { return nil }
+        return slot
+      }
     }
-    guard let slot, slot.count >= 0, slot.version == entry.stamp else { return false }
-    let before = bytes.count
-    if file.read(Int(slot.count), at: slot.place, into: &bytes) { return true }
-    bytes.removeSubrange(before...)
-    return false
+    var damaged: [BriefcaseListing.Entry] = []
+    var missing: [BriefcaseListing.Entry] = []
+    var start = 0
+    var isFirst = true
+    while start < entries.count {
+      guard let first = slots[start] else {
+        missing.append(entries[start])
+        start += 1
+        continue
+      }
+      var (end, next) = (first.place + Int(first.count), start + 1)
+      // Between two records of a page there is a comma.
+      while next < slots.count, let slot = slots[next], slot.place == end + 1 {
+        end += 1 + Int(slot.count)
+        next += 1
+      }
+      let before = bytes.count
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      let read = bytes.count
+      if file.read(end - first.place, at: first.place, into: &bytes),
+        Self.areSound(slots[start..<next], in: bytes, from: read)
+      {
+        isFirst = false
+      } else {
+        bytes.removeSubrange(before...)
+        damaged += entries[start..<next]
+      }
+      start = next
+    }
+    forget(damaged)
+    return missing + damaged
+  }
+
+  /// Whether neighbouring records have the bytes that were stored, with a comma before each but the
+  /// first.
+  private static func areSound(
+    _ slots: ArraySlice<Slot?>, in bytes: [UInt8], from first: Int
+  ) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var start = first
+      return slots.allSatisfy { slot in
+        guard let slot, start == first || bytes[start - 1] == UInt8(ascii: ",") else {
+          return false
+        }
+        defer { start += Int(slot.count) + 1 }
+        return check(bytes[start..<start + Int(slot.count)]) == slot.check
+      }
+    }
+  }
+
+  private func forget(_ entries: [BriefcaseListing.Entry]) {
+    guard !entries.isEmpty else { return }
+    state.withLock { state in
+      for entry in entries {
+        guard let key = RecordIDSet.key(entry.id.utf8), state.slots[key]?.count != -1 else {
+          continue
+        }
+        state.slots[key] = nil
+      }
+    }
   }
 
   /// Records that a user's store gets records of other users' requests; returns false if they may

@@ -10,17 +10,20 @@ final class PooledQueryPages: SyncDownPages {
   private let records: PooledRecords
   private let destination: SyncDestination
   private let context: SyncContext
+  private let noteRead: () -> Void
   private let answers: (_ wanted: IDList) -> any AnswerSource<QueryAnswer>
   private var own: (any AnswerSource<QueryAnswer>)?
 
   private init(
     _ records: PooledRecords, _ totalSize: Int, into destination: SyncDestination,
-    _ context: SyncContext, answers: @escaping (IDList) -> any AnswerSource<QueryAnswer>
+    _ context: SyncContext, _ noteRead: @escaping () -> Void,
+    answers: @escaping (IDList) -> any AnswerSource<QueryAnswer>
   ) {
     self.totalSize = totalSize
     self.records = records
     self.destination = destination
     self.context = context
+    self.noteRead = noteRead
     self.answers = answers
   }
 
@@ -29,37 +32,42 @@ final class PooledQueryPages: SyncDownPages {
     _ query: SyncQuery, _ session: Session, into destination: SyncDestination,
     _ context: SyncContext
   ) async throws(SyncError) -> PooledQueryPages? {
-    guard let pool = context.pool, pool.mode == .always, mayShare(query, session, pool) else {
-      return nil
-    }
-    guard let wanted = try await list(query, session, pool, context) else { return nil }
-    try? await session.learn([query.objectName])
-    guard let object = session.knownObject(query.objectName),
-      case .shared(let name) = query.sharing(object)
+    guard let pool = context.pool, pool.mode == .always, query.mayBeShared else { return nil }
+    let likely = pool.likelyShelf(
+      session, ReadingClass.Question(query.objectName, query.soql.readPaths, .query))
+    guard likely != nil || described(query, session) != nil,
+      let wanted = try await list(query, session, pool, context),
+      wanted.count <= context.settings.bulkAbove,
+      let shelf = await confirmed(likely, query, session, pool)
     else { return nil }
-    guard wanted.count <= context.settings.bulkAbove else { return nil }
-    let stamped = name.lacksStamp ? query.selecting(ReadingClass.stamp) : query
+    let stamped = shelf.name.lacksStamp ? query.selecting(ReadingClass.stamp) : query
     let records = PooledRecords(
-      pool, [pool.shelf(name)], wanted: [wanted], size: RequestLimits.queryPage.upperBound,
+      pool, [shelf], wanted: [wanted], size: RequestLimits.queryPage.upperBound,
       for: session.identity.userID)
-    return PooledQueryPages(records, wanted.count, into: destination, context) { ids in
+    let noteRead = { session.note(read: query.soql.readPaths, of: query.objectName) }
+    return PooledQueryPages(records, wanted.count, into: destination, context, noteRead) { ids in
       session.answers(
         about: ids, slice: RequestLimits.idsPerQuery, context.width(.records)
       ) { stamped.fetch(among: $0) }
     }
   }
 
-  /// Whether the records are shared, as far as is known before the user's description of the object
-  /// arrives with the list.
-  private static func mayShare(
-    _ query: SyncQuery, _ session: Session, _ pool: RecordPool
-  ) -> Bool {
-    if let object = session.knownObject(query.objectName) {
-      if case .shared = query.sharing(object) { true } else { false }
-    } else {
-      pool.likelyShelf(
-        session, ReadingClass.Question(query.objectName, query.soql.readPaths, .query)) != nil
-    }
+  /// The class of a user whose description of the object is known; nil if the records are not
+  /// shared.
+  private static func described(_ query: SyncQuery, _ session: Session) -> ReadingClass? {
+    guard let object = session.knownObject(query.objectName),
+      case .shared(let name) = query.sharing(object)
+    else { return nil }
+    return name
+  }
+
+  /// The user's shelf, after the list, with which the description arrives if it is needed.
+  private static func confirmed(
+    _ likely: PoolShelf?, _ query: SyncQuery, _ session: Session, _ pool: RecordPool
+  ) async -> PoolShelf? {
+    if let likely, !likely.name.hasFormulas { return likely }
+    try? await session.learn([query.objectName])
+    return described(query, session).map { pool.shelf($0) }
   }
 
   /// The IDs that the query selects now, with the versions of the records.
@@ -73,7 +81,9 @@ final class PooledQueryPages: SyncDownPages {
     else { return nil }
     let ids = found.ids.subtracting(RecordIDSet())
     let all = ids.slice(0, of: max(1, ids.count))
-    if let name = context.rangesName(of: query) {
+    if let name = context.rangesName(of: query),
+      context.wide.ranges(name)?.isFit(for: all.count) != true
+    {
       // A few of the IDs are enough to cut the list.
       let step = all.count / (IDRanges.mostCuts * IDRanges.intervalsPerRange) + 1
       let sample = stride(from: 0, to: all.count, by: step).map { all[$0] }
@@ -98,6 +108,7 @@ final class PooledQueryPages: SyncDownPages {
           try context.checkStop()
           let answer = try await own.take()
           try answer.read()
+          noteRead()
           var parts: [SyncPage.Part] = []
           for page in answer.pages {
             let bytes = try records.take(page, of: 0, in: QueryAnswer.container)

@@ -43,6 +43,7 @@ final class PooledRecords {
   private var own: [[Entry]] = []
   private var others: [[Entry]]
   private var isInRound = false
+  private var hasClaimed = false
   /// Whether a sample of each group was chosen, which is done once for each shelf.
   private var isSampled: [Bool]
   /// The records to compare.
@@ -102,20 +103,19 @@ final class PooledRecords {
     }
     self.own = own
     pending = shelves.map { _ in [] }
+    if !hasClaimed { pool.noteClaims() }
+    hasClaimed = true
     return own
   }
 
-  /// Replaces shelves that turned out not to be those of the user; nothing was taken from them.
-  ///
-  /// A group that was not shared before remains so, because its request has no stamp.
-  func replace(_ found: [PoolShelf?]) {
-    for (group, shelf) in found.enumerated() {
-      guard let likely = shelves[group], likely !== shelf else { continue }
-      likely.release(own[group], by: reader)
-      shelves[group] = shelf
-      pending[group] += others[group]
-      (others[group], sample[group], isSampled[group]) = ([], [], false)
-    }
+  /// Replaces the shelf of a group if it turned out not to be that of the user; nothing was taken
+  /// from it.
+  func replace(_ group: Int, by shelf: PoolShelf?) {
+    guard let likely = shelves[group], likely !== shelf else { return }
+    likely.release(own[group], by: reader)
+    shelves[group] = shelf
+    pending[group] += others[group]
+    (others[group], sample[group], isSampled[group]) = ([], [], false)
   }
 
   /// Takes a response to the user's own request, and returns its records as an array, without the
@@ -208,20 +208,13 @@ final class PooledRecords {
       pending[group] += slice
       return nil
     }
-    var ids: [String] = []
     var bytes = [UInt8(ascii: "[")]
-    for entry in slice {
-      let before = bytes.count
-      if before > 1 { bytes.append(UInt8(ascii: ",")) }
-      if shelf.append(entry, to: &bytes) {
-        ids.append(entry.id)
-      } else {
-        bytes.removeSubrange(before...)
-        pending[group].append(entry)
-      }
-    }
-    guard !ids.isEmpty else { return nil }
+    let missing = shelf.append(slice, to: &bytes)
+    pending[group] += missing
+    guard missing.count < slice.count else { return nil }
     bytes.append(UInt8(ascii: "]"))
+    let others = Set(missing.map(\.id))
+    let ids = slice.map(\.id).filter { !others.contains($0) }
     pool.note(used: ids.count)
     return Part(group: group, ids: ids, bytes: bytes)
   }
@@ -233,9 +226,8 @@ final class PooledRecords {
   /// does not return it, there may be more such records.
   private func compare(_ entry: Entry, with shelf: PoolShelf) -> Bool {
     var stored: [UInt8] = []
-    guard let key = RecordIDSet.key(entry.id.utf8), shelf.append(entry, to: &stored) else {
-      return true
-    }
+    guard let key = RecordIDSet.key(entry.id.utf8), shelf.append([entry], to: &stored).isEmpty
+    else { return true }
     guard let own = sampled[key] else { return false }
     guard own.version == entry.stamp, own.bytes != stored,
       let field = Self.difference(own.bytes, stored, in: shelf.name.fields)

@@ -29,6 +29,13 @@ package struct ReadingClass: Sendable, Hashable {
   /// What the user's description of the object says about the fields and about the fields that
   /// their formulas read, in order.
   let meaning: [String]
+  /// Whether a value is that of a formula.
+  ///
+  /// Without formulas, the description of one user is enough for all: what a stored field is does
+  /// not depend on the user. Who may read it does, and the org refuses a request for a field that
+  /// the user may not read. So a user whose own request for these fields was answered is in the
+  /// class.
+  let hasFormulas: Bool
 
   var question: Question { Question(object, fields, request) }
 

@@ -47,6 +47,8 @@ package final class RecordPool: Sendable {
     var unlike: [Unlike] = []
     /// The number of dissolved classes that were noted.
     var noted = 0
+    /// The number of syncs of which no user has claimed records.
+    var unclaimed: Int
     var waiting: [CheckedContinuation<Bool, Never>] = []
   }
 
@@ -58,16 +60,17 @@ package final class RecordPool: Sendable {
   /// leaves a note of the others.
   private let isWatched: Bool
   private let file: PoolFile
-  private let state = Locked(State())
+  private let state: Locked<State>
 
   /// Creates an empty pool with a nameless file in a directory.
   ///
   /// `start` is the org's time when the run started, less the time that a change may be committed
-  /// late.
+  /// late. `syncs` is the number of syncs after whose claims the pool opens.
   package init(
-    _ mode: Mode, in directory: String, start: Int64, isWatched: Bool = false
+    _ mode: Mode, in directory: String, start: Int64, syncs: Int = 0, isWatched: Bool = false
   ) throws(SystemError) {
     self.mode = mode
+    state = Locked(State(unclaimed: syncs))
     self.start = start / 1000 * 1000
     self.isWatched = isWatched
     file = try PoolFile(in: directory)
@@ -98,13 +101,29 @@ package final class RecordPool: Sendable {
     }
   }
 
-  /// The shelf that a user will probably get, whose description of the object is expected with the
-  /// first records; nil if nothing is known.
+  /// The shelf that a user will probably get, whose description of the object is not known; nil if
+  /// nothing is known.
   ///
-  /// The user gets nothing from it before the description confirms it.
+  /// The user gets nothing from it before the org has answered the user's own request for the same
+  /// fields. If the class has formulas, the description is expected with the answer, and decides.
   func likelyShelf(_ session: Session, _ question: ReadingClass.Question) -> PoolShelf? {
-    guard session.expectsDescriptions, !session.knows(question.object) else { return nil }
-    return state.withLock { $0.latest[question] }
+    guard !session.knows(question.object),
+      let shelf = state.withLock({ $0.latest[question] })
+    else { return nil }
+    if shelf.name.hasFormulas { session.expectDescriptions(of: [shelf.name.object]) }
+    return shelf
+  }
+
+  /// Whether the records of a shelf show that their reader has what a sync needs.
+  package func shows(_ need: OrgNeed) -> Bool {
+    guard need.isOfReading else { return false }
+    let (object, field) = (need.sobject.lowercased(), need.field?.lowercased())
+    return state.withLock { state in
+      state.latest.contains { question, shelf in
+        question.object == object && !shelf.name.hasFormulas
+          && (field == nil || question.fields.contains { $0.lowercased() == field })
+      }
+    }
   }
 
   /// Whether an earlier user of the run got a shelf, so that the next ones need not wait for their
@@ -151,6 +170,24 @@ package final class RecordPool: Sendable {
   func dissolve(_ shelf: PoolShelf, _ field: String) {
     guard shelf.dissolve() else { return }
     state.withLock { $0.unlike.append(Unlike(object: shelf.name.object, field: field)) }
+    wakeAll()
+  }
+
+  // MARK: the first user
+
+  /// Waits until the first user has claimed records of all syncs, or `open` is called; returns
+  /// early if the task is cancelled.
+  package func opened() async { await wait(while: { $0.unclaimed > 0 }) }
+
+  /// Lets the other users continue.
+  package func open() {
+    state.withLock { $0.unclaimed = 0 }
+    wakeAll()
+  }
+
+  /// Records that a user has claimed records of a sync.
+  func noteClaims() {
+    state.withLock { $0.unclaimed -= 1 }
     wakeAll()
   }
 

@@ -18,17 +18,21 @@ package enum Shareability: Sendable, Hashable {
 
   /// Decides about records that are requested by a query.
   package static func of(_ object: Describe, _ query: SOQLText) -> Shareability {
+    of(object, query.readPaths, by: .query, reasons(against: query))
+  }
+
+  /// Why the records of a query are not shared, whatever the object is.
+  static func reasons(against query: SOQLText) -> [String] {
     var reasons: [String] = []
     for clause in [
       SOQLText.Clause.scope, .with, .groupBy, .having, .limit, .offset, .for, .allRows,
     ] where query[clause] != nil {
       reasons.append("the query has \(clause.keyword.uppercased())")
     }
-    let fields = query.readPaths
-    if fields.count < query.selectedFields.count {
+    if query.readPaths.count < query.selectedFields.count {
       reasons.append("the query selects something other than fields")
     }
-    return of(object, fields, by: .query, reasons)
+    return reasons
   }
 
   private static func of(
@@ -43,7 +47,8 @@ package enum Shareability: Sendable, Hashable {
     guard reasons.isEmpty else { return .separate(reasons) }
     return .shared(
       ReadingClass(
-        object: object.name, fields: fields, request: request, meaning: review.meaning))
+        object: object.name, fields: fields, request: request, meaning: review.meaning,
+        hasFormulas: review.hasFormulas))
   }
 
   /// Why the records of an object are not shared; nil if they may be.

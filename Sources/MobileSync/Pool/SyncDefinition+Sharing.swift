@@ -1,6 +1,12 @@
 import Salesforce
 
 extension SyncDefinition {
+  /// Whether the sync down may share records, as far as its kind allows it.
+  package func mayShare(_ mode: RecordPool.Mode) -> Bool {
+    target.of(BriefcaseTarget.self) != nil && mode != .never
+      || target.of(SoqlTarget.self) != nil && mode == .always
+  }
+
   /// Whether the records of each object that the sync down fetches may be fetched once for several
   /// users, as far as the user of a session is concerned.
   ///
@@ -31,6 +37,9 @@ extension SyncDefinition {
 }
 
 extension SyncQuery {
+  /// Whether the records may be fetched once for several users, as far as the object allows it.
+  var mayBeShared: Bool { isDivisible && Shareability.reasons(against: soql).isEmpty }
+
   /// Whether the records of the query may be fetched once for several users.
   func sharing(_ object: Describe) -> Shareability {
     let found = Shareability.of(object, soql)

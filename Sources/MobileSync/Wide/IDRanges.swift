@@ -51,6 +51,9 @@ package struct IDRanges: Sendable, Hashable {
   /// The same cuts for another number of records; the cuts as they are if they would be too few.
   package func with(records: Int) -> IDRanges { IDRanges(records: records, cuts: cuts) ?? self }
 
+  /// Whether the cuts need not be learned again for this number of records.
+  func isFit(for count: Int) -> Bool { abs(records - count) * 10 < count }
+
   /// The number of intervals between the cuts, with those before the first and after the last.
   package var intervals: Int { cuts.count + 1 }
 

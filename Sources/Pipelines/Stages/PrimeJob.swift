@@ -48,6 +48,8 @@ struct PrimeJob: Sendable {
   let wide: WideCalls
   /// The records that the users of the run fetch for each other; nil if this user fetches all.
   var pool: RecordPool?
+  /// Whether the records are fetched only after another user has claimed records of the pool.
+  var isLater = false
   /// Whether nothing of earlier generations is used.
   var isFromScratch = false
   /// The check of the syncs against the org; nil if the org could not be asked.
@@ -79,9 +81,10 @@ struct PrimeJob: Sendable {
   /// Blocking work runs on `thread`.
   func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
     try await withTaskExecutorPreference(thread) {
-      let session = try await askingAhead(session(access))
-      // Descriptions that arrive with the first records are judged before anything is published.
-      let isLate = session.expectsDescriptions
+      let own = try await session(access)
+      if isLater { await pool?.opened() }
+      let (session, isLate) = try await askingAhead(own)
+      // What arrives with the first records is judged before anything is published.
       var lacking = isLate ? nil : try await judged(session)
       do {
         var output = try await prime(as: session, on: thread) {
@@ -115,21 +118,23 @@ struct PrimeJob: Sendable {
   /// Returns the session with the answers to what the syncs and the preflight request first, asked
   /// in as few calls as possible.
   ///
-  /// If the user's class is probably known, the descriptions come with the first records.
-  private func askingAhead(_ session: Session) async throws -> Session {
+  /// If the user's class is probably known, the user is judged late: the records show what the user
+  /// may read, and the descriptions that are needed for the rest come with them.
+  private func askingAhead(_ session: Session) async throws -> (Session, isLate: Bool) {
     guard let newest = try newestRecord(),
       let previous = try usable(newest, session, newest.notes["fields"]?.string)
     else {
-      if pool?.hasShelves == true {
-        session.expectDescriptions(of: ownPreflight?.objects(as: .user) ?? [])
-      }
-      return session
+      guard let pool, pool.hasShelves else { return (session, false) }
+      session.expectDescriptions(
+        of: ownPreflight?.objects(as: .user, except: pool.shows) ?? [])
+      return (session, true)
     }
     let input = input(previous, number: newest.generation + 1, "", session)
     // The sync whose query cannot be read is reported later.
-    return await session.asking(
+    let asked = await session.asking(
       (try? input.queriesAhead()) ?? [], describing: ownPreflight?.objects(as: .user) ?? [],
       wide.ahead)
+    return (asked, false)
   }
 
   /// Returns the unmet needs of the user; nil if they are not checked here.

@@ -9,9 +9,11 @@ extension PrimeStage {
     let prime = run.pipeline.prime
     guard prime.share != .never, prime.fetchAs == .user, users.count > 1, !run.options.isDryRun
     else { return nil }
+    let syncs = run.pipeline.stores(of: .user).flatMap(\.primed).count { $0.mayShare(prime.share) }
     return try RecordPool(
       prime.share, in: run.data.path,
-      start: run.times.org - Int64(prime.overlapSeconds) * 1000, isWatched: true)
+      start: run.times.org - Int64(prime.overlapSeconds) * 1000, syncs: max(1, syncs),
+      isWatched: true)
   }
 
   /// Records the users whose stores have records of a user who turned out to read them differently.

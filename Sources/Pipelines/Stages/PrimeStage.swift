@@ -51,17 +51,20 @@ struct PrimeStage {
 
   /// Primes snapshots, several concurrently.
   ///
-  /// If nothing is known about their requests, the first is primed alone: it shows the others how to
-  /// divide lists, and which records they need not fetch.
+  /// If nothing is known about their requests, the others wait until the first has listed its
+  /// records: it shows them how to divide lists, and which records they need not fetch.
   func prime(_ jobs: [PrimeJob], _ pool: RecordPool?, isFirst: Bool = false) async throws {
-    var isAlone = isFirst && pool != nil && jobs.count > mostUnderWay
+    if !isFirst || jobs.count <= mostUnderWay { pool?.open() }
+    var hasFirst = false
     try await withThrowingTaskGroup(of: Step.self) { group in
       var waiting = jobs[...]
       var threads = PrimeThreads(run.pipeline.limits.jobs)
       // Users who started when no requests were left were not cut off: their turn is next.
       var hasNothingLeft: Set<String> = []
       func start() {
-        guard let next = waiting.popFirst() else { return }
+        guard var next = waiting.popFirst() else { return }
+        next.isLater = hasFirst
+        if next.pool != nil { hasFirst = true }
         let access = run.access
         let requestsLeft = access.org.requestsLeft
         if let requestsLeft, requestsLeft <= 0 { hasNothingLeft.insert(next.user.id) }
@@ -71,7 +74,7 @@ struct PrimeStage {
             number: jobs.count - waiting.count, of: jobs.count,
             requestsLeft: requestsLeft))
         let thread = threads.take(for: next.user.id)
-        group.addTask {
+        group.addTask { [next] in
           do {
             return .primed(next, .success(try await next.prime(with: access, on: thread)))
           } catch {
@@ -80,7 +83,7 @@ struct PrimeStage {
         }
       }
       func startMore() {
-        let most = isAlone ? 1 : mostUnderWay
+        let most = mostUnderWay
         while threads.used < most, !waiting.isEmpty { start() }
       }
       func watch(_ pool: RecordPool) {
@@ -102,7 +105,7 @@ struct PrimeStage {
         }
         try take(result, of: snapshot)
         if let pool { try noteMisled(pool) }
-        if snapshot.pool != nil { isAlone = false }
+        snapshot.pool?.open()
         startMore()
       }
       group.cancelAll()

@@ -83,19 +83,28 @@ package final class Preflight: Sendable {
   /// Whether any check needs to ask the org as this actor.
   package func concerns(_ actor: Actor) -> Bool { checks.contains { $0.actor == actor } }
 
-  /// The objects to be described to this actor, as far as known.
-  func objects(as actor: Actor) -> [String] {
-    let needs = checks.filter { $0.actor == actor }.map(\.need)
+  /// The objects to be described to this actor, as far as known, except those for needs that the
+  /// records will show to be met.
+  func objects(as actor: Actor, except isShown: (OrgNeed) -> Bool = { _ in false }) -> [String] {
+    objects(for: checks.filter { $0.actor == actor && !isShown($0.need) }.map(\.need))
+  }
+
+  private func objects(for needs: [OrgNeed]) -> [String] {
+    if needs.isEmpty { return [] }
     let reached = led.withLock { $0 } ?? Set(needs.flatMap { Self.guesses(of: $0) })
     return needs.map(\.sobject) + reached.sorted()
   }
 
   /// Asks the org as a user, and returns the faults in the order of the syncs.
   ///
-  /// Objects that the session has already described are not requested again.
+  /// Objects that the session has already described are not requested again. Needs that the user's
+  /// records have shown to be met are not judged.
   package func faults(_ session: Session, as actor: Actor) async throws(OrgError) -> [Fault] {
-    let checks = checks.filter { $0.actor == actor }
-    var wanted = objects(as: actor)
+    let checks = checks.filter { check in
+      check.actor == actor
+        && !(check.need.isOfReading && session.hasRead(check.need.field, of: check.need.sobject))
+    }
+    var wanted = objects(for: checks.map(\.need))
     var judged: [Judgement] = []
     var reached: Set<String> = []
     while !wanted.isEmpty {

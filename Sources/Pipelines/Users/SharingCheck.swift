@@ -35,18 +35,19 @@ package struct SharingCheck: Sendable {
   init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
   /// Adds a user, whose session knows the objects of the syncs, and lists the user's briefcases.
-  mutating func add(_ session: Session) async throws(OrgError) {
+  mutating func add(_ session: Session) async throws(SyncError) {
     let syncs = pipeline.stores(of: .user).flatMap(\.primed)
     let variables = pipeline.prime.variables(
       userID: session.identity.userID, username: session.identity.username)
     let hasBriefcases = syncs.contains { $0.target.of(BriefcaseTarget.self) != nil }
-    let listed = hasBriefcases ? try await list(session) : [:]
+    let listed =
+      hasBriefcases ? try await BriefcaseListing.fetch(session) { listRequests += 1 } : nil
     for sync in syncs {
-      let ids = sync.target.of(BriefcaseTarget.self) == nil ? nil : listed
+      let listing = sync.target.of(BriefcaseTarget.self) == nil ? nil : listed
       for found in sync.sharing(session, pipeline.prime.share, variables: variables) {
         add(
           sync.syncName, found.object, found.shareability,
-          ids?[found.object.lowercased(), default: []])
+          listing?.entries(of: found.object).map(\.id))
       }
     }
     entries = tallies.map { sync, object, tally in
@@ -54,20 +55,6 @@ package struct SharingCheck: Sendable {
         sync: sync, object: object, classes: tally.classes.values.sorted(by: >),
         separate: tally.separate, counts: tally.counts)
     }
-  }
-
-  private mutating func list(_ session: Session) async throws(OrgError) -> [String: [String]] {
-    var ids: [String: [String]] = [:]
-    var token: String?
-    repeat {
-      let page = try await session.primingRecords(relayToken: token)
-      listRequests += 1
-      for (object, records) in page.records {
-        ids[object.lowercased(), default: []] += records.map(\.id)
-      }
-      token = page.relayToken
-    } while token != nil
-    return ids
   }
 
   private mutating func add(

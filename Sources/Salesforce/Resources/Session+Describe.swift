@@ -49,6 +49,18 @@ extension Session {
   /// Whether the next request with several parts describes objects too.
   package var expectsDescriptions: Bool { objects?.expectedNames.isEmpty == false }
 
+  /// Records that the org has answered a request of the user for fields of an object, which shows
+  /// that the user may read them.
+  package func note(read fields: [String], of sObject: String) {
+    objects?.note(read: fields, of: sObject)
+  }
+
+  /// Whether an answer has shown that the user may read a field of an object; nil stands for any
+  /// field.
+  package func hasRead(_ field: String?, of sObject: String) -> Bool {
+    objects?.hasRead(field, of: sObject) ?? false
+  }
+
   /// The parts that describe the expected objects, at most `count`.
   func expectedDescriptions(_ count: Int) -> [CompositeRequest] {
     guard let objects else { return [] }

@@ -7,7 +7,8 @@ import System
 ///
 /// A first prime writes new files from the start. An incremental one reads the previous files, and
 /// copies those of all platforms at the first change. New files have temporary names until
-/// everything is done, so an interrupted prime leaves only temporary files.
+/// everything is done, so an interrupted prime leaves only temporary files. They are synced to disk
+/// once, before they get their names.
 final class StoreFiles {
   private struct Item: Sendable {
     let platform: Platform
@@ -98,7 +99,7 @@ final class StoreFiles {
         }
       }
       let opened = try SyncError.inStore {
-        let opened = try Store(creating: item.temporary, platform: item.platform)
+        let opened = try Store(disposable: item.temporary, platform: item.platform)
         for soup in store.config.soups {
           try opened.registerSoup(soup.soupName, indexSpecs: soup.indexes)
         }
@@ -125,7 +126,7 @@ final class StoreFiles {
       throw SyncError(store: error)
     }
     for item in items {
-      let opened = try SyncError.inStore { try Store(opening: item.temporary) }
+      let opened = try SyncError.inStore { try Store(disposableCopy: item.temporary) }
       opened.clock = { [now] in now }
       stores.append(opened)
     }

@@ -43,8 +43,7 @@ struct PoolScene {
     try RecordPool(.always, in: directory.path, start: org.org.now())
   }
 
-  /// A snapshot of a user whose session has the user's description of the object, or gets it with
-  /// the first records.
+  /// A snapshot of a user whose session has the user's description of the object, unless it is late.
   func snapshot(
     _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], pool: RecordPool? = nil,
     isLate: Bool = false
@@ -60,11 +59,7 @@ struct PoolScene {
     let snapshot = Snapshot(
       org, as: users[user], soups: [.sample("accounts", "Name")], syncs: [sync])
     let session = try await org.session(users[user]).keepingObjects
-    if isLate {
-      session.expectDescriptions(of: ["Account"])
-    } else {
-      try await session.learn(["Account"])
-    }
+    if !isLate { try await session.learn(["Account"]) }
     snapshot.session = session
     snapshot.pool = pool
     return snapshot

@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import LocalOrg
 import MobileSync
@@ -283,11 +284,15 @@ import Testing
     #expect(pool.unlike.isEmpty && pool.misledReaders.isEmpty)
   }
 
-  @Test(arguments: Kind.allCases)
-  func `a user whose description does not arrive fetches all records`(_ kind: Kind) async throws {
+  @Test(arguments: Kind.allCases, [false, true])
+  func `only formulas need a description of each user, who fetches all records without it`(
+    _ kind: Kind, _ hasFormula: Bool
+  ) async throws {
     let scene = try PoolScene(users: 3)
     _ = try scene.makeAccounts(shared: 60)
-    let direct = try await scene.rows(kind)
+    try scene.setUp(Self.formula("UPPER(Name)"))
+    let fields = ["Name", hasFormula ? "Tag__c" : "Phone"]
+    let direct = try await scene.rows(kind, fields)
     let pool = try scene.pool()
     for request: LocalOrg.RequestKind in [.composite, .describe] {
       scene.org.server.faults.add(
@@ -295,13 +300,68 @@ import Testing
         .status(403, code: "INSUFFICIENT_ACCESS"))
     }
     for user in scene.users.indices {
-      let snapshot = try await scene.snapshot(user, kind, pool: pool, isLate: user > 0)
+      let snapshot = try await scene.snapshot(user, kind, fields, pool: pool, isLate: user > 0)
       try await snapshot.prime()
       #expect(try snapshot.rows() == direct[user])
     }
-    // The first and the last user share.
-    #expect(pool.misledReaders.count == 1 || pool.misledReaders.isEmpty)
-    #expect(pool.counts.used > pool.counts.fetched)
+    let sharers = hasFormula ? 1 : 2
+    #expect(pool.counts.used - pool.counts.fetched == sharers * (60 - Self.sample))
+    #expect(pool.unlike.isEmpty)
+  }
+
+  @Test(arguments: Kind.allCases, [false, true])
+  func `damaged records of the pool are fetched again`(
+    _ kind: Kind, _ isCut: Bool
+  ) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    let direct = try await scene.rows(kind)
+    let pool = try scene.pool()
+    try await scene.snapshot(0, kind, pool: pool).prime()
+    let file = try #require(
+      FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").map { "/proc/self/fd/\($0)" }
+        .first {
+          let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: $0)) ?? ""
+          return target.hasPrefix(scene.directory.path) && target.hasSuffix("(deleted)")
+        })
+    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    let size = try handle.seekToEnd()
+    if isCut {
+      try handle.truncate(atOffset: size / 2)
+    } else {
+      try handle.seek(toOffset: size / 2)
+      try handle.write(contentsOf: Data("zzzz".utf8))
+    }
+    try handle.close()
+    for user in 1...2 {
+      let snapshot = try await scene.snapshot(user, kind, pool: pool)
+      try await snapshot.prime()
+      #expect(try snapshot.rows() == direct[user])
+    }
+    #expect(pool.unlike.isEmpty && pool.counts.used > pool.counts.fetched)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a user who cannot read a field gets nothing, described or not`(_ kind: Kind) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    try scene.setUp(
+      #"""
+      {"profiles": [{"name": "Blind", "users": ["u1@example.com"],
+         "objects": {"Account": {"fields": {"Fax": "none"}}}}]}
+      """#)
+    let pool = try scene.pool()
+    for (user, isLate) in [(0, false), (1, true), (1, false), (2, true)] {
+      let snapshot = try await scene.snapshot(
+        user, kind, ["Name", "Fax"], pool: pool, isLate: isLate)
+      if user == 1 {
+        await #expect(throws: SyncError.self) { try await snapshot.prime() }
+        #expect(snapshot.files.isEmpty)
+      } else {
+        #expect(try await snapshot.prime().soups.map(\.total) == [61])
+      }
+    }
+    #expect(pool.counts.used - pool.counts.fetched == 60 - Self.sample && pool.unlike.isEmpty)
   }
 
   @Test func `a failed rule of one user's briefcase leaves the others as they are`() async throws {
