@@ -57,6 +57,7 @@ struct PipelineReader {
     }
     let prime = optional("prime", PrimeSettings.keys, "the section prime")
     let pack = optional("pack", PackSettings.keys, "the section pack")
+    let publish = optional("publish", PublishSettings.keys, "the section publish")
     let inbox = optional("inbox", InboxSettings.keys, "the section inbox")
     let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
     let report = optional("report", ReportSettings.keys, "the section report")
@@ -71,14 +72,18 @@ struct PipelineReader {
     let notifySettings = notify.map { NotifySettings($0, in: directory) } ?? NotifySettings()
     let keepSettings = KeepSettings(keep, bundlesAreGood: packSettings.expiresAfterDays)
     let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
+    let publishSettings = publish.flatMap { section in
+      root["publish"].flatMap { PublishSettings(section, $0, in: directory) }
+    }
     guard let name, let org, let users else { return nil }
-    let pipeline = Pipeline(
+    var pipeline = Pipeline(
       file: reader.file, called: PipelineFile.called(reader.file), directory: directory, name: name,
       org: org, users: users, stores: stores,
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
       reconcile: reconcileSettings, report: reportSettings, notify: notifySettings,
       keep: keepSettings,
       limits: limitSettings)
+    pipeline.publish = publishSettings
     check(pipeline, node)
     return pipeline
   }

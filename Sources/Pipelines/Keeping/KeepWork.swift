@@ -15,6 +15,7 @@ package struct KeepWork {
   private let data: DataDirectory
   private let ledger: LedgerDatabase
   private let survey: KeepSurvey
+  private let publish: PublishSettings?
 
   /// Opens a pipeline's directory for pruning.
   ///
@@ -23,7 +24,7 @@ package struct KeepWork {
     _ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase,
     variables: [String: String]
   ) {
-    keep = pipeline.keep
+    (keep, publish) = (pipeline.keep, pipeline.publish)
     index = BundleIndex(data: data, pipeline: pipeline, variables: variables)
     (self.data, self.ledger) = (data, ledger)
     survey = KeepSurvey(
@@ -57,6 +58,10 @@ package struct KeepWork {
   /// Makes a plan and applies it.
   func obey() throws -> KeepPlan {
     let plan = try plan()
+    // The objects are removed after the next publication, even if this is interrupted.
+    if case .store(let store)? = publish {
+      try PublishNotes.add(plan.going, goingFrom: store.location, in: data)
+    }
     // On a full disk, start with what can be removed without writing.
     for item in plan.going where item.kind != .generation { try remove(item, by: plan) }
     // Targets of the stable links must stay, even if a run could not update the links.

@@ -24,6 +24,8 @@ package struct PipelineRecovery {
     package var newOrg = false
     /// Whether to change nothing.
     package var isDryRun = false
+    /// The generations that devices can get from the store where they are published, by user.
+    package var published: [String: Int64] = [:]
     /// The name of the operator.
     package var by: String
     /// The time, in ms of the wall clock.
@@ -168,6 +170,9 @@ package struct PipelineRecovery {
       }
       let newest = Int64(try data.generations(of: id).last ?? 0)
       findings.generations[id] = max(findings.generations[id] ?? 0, newest)
+    }
+    for (id, generation) in request.published {
+      findings.generations[id] = max(findings.generations[id] ?? 0, generation)
     }
     if let last = try data.lastReport(beyond: 0, since: nil) { runs.append(Int64(last.run)) }
     findings.lastRun = runs.max() ?? 0
