@@ -1,4 +1,5 @@
 import Crypto
+import HTTP
 import JSON
 import ObjectStore
 import Pipelines
@@ -6,6 +7,148 @@ import Rehearsal
 import System
 import TestSupport
 import Testing
+
+/// What a publisher writes, whatever the store is.
+@Suite struct PublisherTests {
+  typealias Kind = PublishScene.Kind
+
+  @Test(arguments: Kind.installed)
+  func `a publisher that ends between any two requests is completed by the next one`(
+    _ kind: Kind
+  ) async throws {
+    var requests = 0
+    var isWhole = false
+    while !isWhole {
+      let scene = try PublishScene(kind)
+      try scene.write(1)
+      try await scene.publish()
+      let notes = try Files.read(scene.notes)
+      try scene.write(2)
+      do {
+        try await scene.publish(to: DyingStore(scene.store, after: requests))
+        isWhole = true
+      } catch let error as ObjectStoreError {
+        #expect(error.kind == .unreachable("it ended"))
+        // A killed one writes no notes.
+        try DurableFile.write(notes, to: scene.notes)
+      }
+      for generation in try await scene.publishedGenerations() {
+        #expect(generation == 2 || generation == 1 && !isWhole)
+      }
+      try await scene.publish()
+      #expect(try await scene.publishedGenerations() == [2, 2])
+      #expect(try await scene.publish().isEmpty)
+      requests += 1
+      try #require(requests < 100)
+    }
+    // Both users' latest.json, and three files of each, which are asked for and written.
+    #expect(requests == 2 * (2 + 3 * 2) + 1)
+  }
+
+  @Test(arguments: Kind.installed)
+  func `of eight publishers of one user's generations, the latest one is published in the end`(
+    _ kind: Kind
+  ) async throws {
+    let first = try PublishScene(kind)
+    let scenes = try (1...8).map { generation in
+      let scene = try PublishScene(kind, store: first.store)
+      try scene.write(generation)
+      return scene
+    }
+    let failures = try await withThrowingTaskGroup(of: [String].self) { group in
+      for scene in scenes.shuffled() {
+        group.addTask { try await scene.publish(isWhole: true).failures }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(failures.allSatisfy { $0.contains(" is published, and the newest one here is ") })
+    #expect(try await first.publishedGenerations() == [8, 8])
+  }
+
+  /// What may be wrong with one user, while the other one is published.
+  enum Fault: String, Sendable, CaseIterable {
+    case laterGeneration = "generation 9 is published, and the newest one here is 2"
+    case otherContent = "ios.bundle.zip is already published with other content"
+    case missingFile = "ios.bundle.zip cannot be read: "
+    case largeLatest = "latest.json is larger than the limit"
+  }
+
+  @Test(arguments: Kind.installed, Fault.allCases)
+  func `a fault of one user's files is reported, and the other user is published`(
+    _ kind: Kind, _ fault: Fault
+  ) async throws {
+    let scene = try PublishScene(kind)
+    try scene.write(1)
+    try await scene.publish()
+    try scene.write(2)
+    let latest = scene.key(0, "latest.json")
+    func replaceLatest(_ text: String) async throws {
+      let version = try #require(try await scene.store.head(latest)).version
+      try await scene.store.put(latest, ObjectContent(Array(text.utf8)), if: .matching(version))
+    }
+    switch fault {
+    case .laterGeneration: try await replaceLatest(#"{"generation": 9}"#)
+    case .largeLatest: try await replaceLatest(String(repeating: " ", count: 2 << 20))
+    case .missingFile: try Files.remove(scene.path(0, "2/ios.bundle.zip"))
+    case .otherContent:
+      let content = ObjectContent(Array("other".utf8))
+      try await scene.store.put(scene.key(0, "2/ios.bundle.zip"), content, if: .absent)
+    }
+    let before = try await scene.store.head(latest)
+    for isDryRun in [true, false] {
+      let summary = try await scene.publish(isWhole: true, isDryRun: isDryRun)
+      #expect(summary.users == [PublishScene.users[1]])
+      #expect(summary.failures.count == 1)
+      #expect(summary.failures.first?.contains(fault.rawValue) == true, "\(summary.failures)")
+      #expect(summary.failures.first?.hasPrefix(PublishScene.users[0] + ": ") == true)
+    }
+    #expect(try await scene.store.head(latest) == before)
+  }
+
+  @Test(arguments: Kind.installed)
+  func `a dry run names the missing files, and writes nothing`(_ kind: Kind) async throws {
+    let scene = try PublishScene(kind)
+    try scene.write(1)
+    let planned = try await scene.publish(isWhole: true, isDryRun: true)
+    #expect(try await scene.store.list("") == [])
+    #expect(!Files.exists(scene.notes))
+    #expect(planned.paths.count == 6)
+    #expect(planned.paths.first == "users/\(PublishScene.users[0])/1/ios.bundle.zip")
+    #expect(try await scene.publish() == planned)
+    #expect(try await scene.publish(isWhole: true, isDryRun: true).isEmpty)
+    // A renewed signature is replaced; a bundle never is.
+    let signature = "users/\(PublishScene.users[1])/1/ios.bundle.zip.sig"
+    try DurableFile.write([1], to: scene.path(1, "1/ios.bundle.zip.sig"))
+    #expect(try await scene.publish(isWhole: true, isDryRun: true).paths == [signature])
+    #expect(try await scene.publish().paths == [signature])
+    #expect(try await scene.publishedGenerations() == [1, 1])
+  }
+
+  @Test(arguments: Kind.installed)
+  func `objects of a pruned generation are removed unless latest names it`(
+    _ kind: Kind
+  ) async throws {
+    let scene = try PublishScene(kind)
+    for generation in [1, 2] {
+      try scene.write(generation)
+      try await scene.publish()
+    }
+    let notes = String(decoding: try Files.read(scene.notes), as: UTF8.self)
+    let going = #""going": {"\#(PublishScene.users[0])": [1, 2], "other": [1]}"#
+    try DurableFile.write(
+      Array(notes.replacing(#/"going": \{\}/#, with: going).utf8), to: scene.notes)
+    #expect(try await scene.publish(isDryRun: true).removed == 3)
+    #expect(try await scene.publish().removed == 3)
+    #expect(try await scene.store.list(scene.key(0, "1/")) == [])
+    #expect(try await scene.store.list(scene.key(1, "1/")).count == 3)
+    #expect(try await scene.publishedGenerations() == [2, 2])
+    // It is removed once another generation is published.
+    try scene.write(3)
+    try await scene.publish()
+    #expect(try await scene.store.list(scene.key(0, "2/")) == [])
+    #expect(try await scene.publishedGenerations() == [3, 3])
+  }
+}
 
 /// Runs of a pipeline that publishes its bundles.
 @Suite struct PublishTests {
@@ -26,156 +169,217 @@ import Testing
     Self.publishing(#"{"store": {"directory": "\#(directory)"}}"#)
   }
 
-  private func publish(_ world: World, isDryRun: Bool = false) async throws -> PublishSummary {
-    try await Publisher.publish(
-      world.pipeline, root: world.root, variables: world.variables, isDryRun: isDryRun)
-  }
-
-  /// The `latest.json` of each user.
-  private func latest(_ world: World) async throws -> [String: JSONValue] {
-    var found: [String: JSONValue] = [:]
-    for object in try await store.list(world.pipeline.name + "/users/")
-    where object.key.hasSuffix("/latest.json") {
-      found[object.key] = try JSONValue(parsing: Files.read(directory + "/" + object.key))
-    }
-    return found
-  }
-
-  /// Expects that every file that a `latest.json` names is there with its digest.
-  private func expectWhole(_ world: World) async throws {
-    for (key, json) in try await latest(world) {
-      let place = Files.parent(of: directory + "/" + key) ?? ""
-      let bundles = json["bundles"]?.array ?? []
-      #expect(!bundles.isEmpty)
-      for bundle in bundles {
+  /// Expects that every file that a `latest.json` names is there with its digest, and returns the
+  /// generation of each user.
+  @discardableResult
+  private func publishedGenerations() async throws -> [String: Int64] {
+    var generations: [String: Int64] = [:]
+    for object in try await store.list("") where object.key.hasSuffix("/latest.json") {
+      let file = directory + "/" + object.key
+      let json = try JSONValue(parsing: Files.read(file))
+      let place = try #require(Files.parent(of: file))
+      for bundle in json["bundles"]?.array ?? [] {
         let path = try place + "/" + #require(bundle["path"]?.string)
         #expect(try Digest.sha256Hex(file: path) == bundle["sha256"]?.string)
       }
+      generations[Files.name(of: place)] = json["generation"]?.int
     }
+    return generations
   }
 
-  @Test func `a run publishes its bundles, and the next one only what is new`() async throws {
-    let world = try World(change: toDirectory)
+  /// Changes what ada's devices get in the next run.
+  private func change(_ world: World, _ phone: String) throws {
+    for id in try world.ids("accounts", on: world.device("ada", as: "phone \(phone)")).prefix(2) {
+      try world.change(id, ["Phone": .string(phone)])
+    }
+    try world.org.moveClock(by: 60_000)
+  }
+
+  @Test func `a run publishes what is new, and removes what keep has pruned`() async throws {
+    let world = try World(
+      change: Self.publishing(
+        #"{"store": {"directory": "\#(directory)"}}"#, #", "keep": {"generations": 1}"#))
     let first = try await world.run()
     #expect(first.findings.isEmpty, "\(first.warnings)")
-    #expect(!first.published.users.isEmpty)
-    #expect(first.published.files == first.bundles.count)
-    try await expectWhole(world)
-    let again = try await world.run()
-    #expect(again.published.isEmpty)
-    // The command compares everything, and finds nothing to write.
-    #expect(try await publish(world).isEmpty)
-    #expect(try await publish(world, isDryRun: true).files == first.published.files)
+    #expect(first.published.paths.count == first.bundles.count)
+    #expect(world.told.withLock { $0.contains(.published(first.published)) })
+    #expect(Set(try await publishedGenerations().keys) == Set(first.published.users))
+    #expect(try await world.run().published.isEmpty)
+    for phone in ["1", "2", "3"] {
+      try change(world, phone)
+      #expect(try await world.run().published.users.contains(world.user("ada").id))
+    }
+    let ada = "\(world.pipeline.name)/users/\(try world.user("ada").id)/"
+    let objects = try await store.list(ada)
+    let generations = Set(objects.compactMap { $0.key.dropFirst(ada.count).first })
+    // Those of the last pruned generation are removed by the next run.
+    #expect(generations == ["3", "4", "l"])
+    try await publishedGenerations()
   }
 
-  @Test func `a lower generation is never published over a higher one`() async throws {
+  @Test func `after a restore, a recovery continues after the published generation`() async throws {
     let world = try World(change: toDirectory)
+    _ = try await world.run()
+    let copy = world.directory.file("copy")
+    try Tree.copy(world.data.path, to: copy)
+    try change(world, "1")
+    _ = try await world.run()
+    try Tree.copy(copy, to: world.data.path)
+    try change(world, "2")
+    let refused = try await world.run()
+    #expect(refused.findings.contains(.notPublished), "\(refused.warnings)")
+    let ada = try world.user("ada").id
+    #expect(try await publishedGenerations()[ada] == 2)
+    let publisher = try await Publisher.open(
+      world.pipeline, root: world.root, variables: world.variables)
+    let published = try await publisher?.generations() ?? [:]
+    #expect(published[ada] == 2)
+    try world.recover { ($0.isRestored, $0.published) = (true, published) }
     let run = try await world.run()
-    let user = try #require(run.published.users.first)
-    let key = "\(world.pipeline.name)/users/\(user)/latest.json"
-    let found = try #require(try await store.head(key))
-    let newer = ObjectContent(Array(#"{"format": 1, "generation": 9}"#.utf8))
-    try await store.put(key, newer, if: .matching(found.version))
-    let summary = try await publish(world)
-    #expect(summary.failures.count == 1)
-    #expect(summary.failures.first?.contains("generation 9 is published") == true)
-    #expect(try await store.head(key)?.sha256 == newer.sha256)
-    // A recovery continues after it.
-    let publisher = try #require(
-      try Publisher(world.pipeline, root: world.root, variables: world.variables))
-    #expect(try await publisher.generations()[user] == 9)
+    #expect(!run.findings.contains(.notPublished), "\(run.warnings)")
+    #expect(try await publishedGenerations()[ada] == 3)
   }
 
-  @Test func `other content under the key of a bundle is an error, and stays`() async throws {
-    let world = try World(change: toDirectory)
-    let run = try await world.run()
-    let user = try #require(run.published.users.first)
-    let objects = try await store.list("\(world.pipeline.name)/users/\(user)/")
-    let bundle = try #require(objects.first { $0.key.contains(".bundle.") })
-    let other = ObjectContent(Array("other".utf8))
-    try await store.put(bundle.key, other, if: .matching(bundle.version))
-    let summary = try await publish(world)
-    #expect(summary.failures.count == 1)
-    #expect(summary.failures.first?.contains("with other content") == true)
-    #expect(try await store.head(bundle.key)?.sha256 == other.sha256)
-  }
-
-  @Test func `a publication that ends between any two files is completed by the next`()
+  @Test func `a store that ignores conditions is refused before the run changes anything`()
     async throws
   {
-    let world = try World(change: Self.publishing(#"{"command": ["\#(program)"]}"#))
-    try writeProgram()
-    // The program fails from its nth call on; each call is tried three times.
-    var calls = 0
-    while true {
-      try DurableFile.write(Array("\(calls)\n".utf8), to: scratch.file("allowed"))
-      let run = try await world.run()
-      try await expectWhole(world)
-      if run.findings.isEmpty { break }
-      #expect(run.findings == [.limitReached])
-      #expect(run.warnings.contains { $0.hasPrefix("the bundles were not published") })
-      calls += 1
-      try #require(calls < 100)
+    let count = Locked(0)
+    let server = try HTTPServer { request in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      return ServerResponse(
+        status: 200,
+        headers: ["ETag": "\"\(number)\"", "Last-Modified": "Fri, 24 May 2013 00:00:00 GMT"])
     }
-    #expect(calls > 0)
-    #expect(!(try await latest(world)).isEmpty)
+    defer { server.stop() }
+    let secret = scratch.file("secret")
+    try DurableFile.write(Array("the-secret".utf8), to: secret)
+    let world = try World(
+      change: Self.publishing(
+        """
+        {"store": {"s3": {"endpoint": "\(server.url)", "region": "r", "bucket": "b",
+         "accessKeyId": "the-key", "secretAccessKey": {"file": "\(secret)"}}}}
+        """))
+    let run = try await world.program(["run"])
+    #expect(run.status == 4)
+    #expect(run.messages.contains("ignores conditional writes"), "\(run.messages)")
+    #expect(run.messages.contains("store.no-conditions"))
+    #expect(!run.everything.contains("the-secret"))
+    #expect(try world.data.snapshots() == [])
   }
+
+  // MARK: by a command
 
   private var program: String { scratch.file("publish.sh") }
 
-  /// Writes a program that copies files below the store, as many as are allowed.
-  private func writeProgram() throws {
+  /// Writes a program that copies files below the store, as many as are allowed, and none of one
+  /// user.
+  private func writeProgram(without user: String = "nobody") throws {
     let text = """
       #!/bin/sh
       left=$(cat '\(scratch.file("allowed"))')
+      env > '\(scratch.file("environment"))'
+      case "$4" in */\(user)/*) echo 'not this one' >&2; exit 1;; esac
       [ "$left" -gt 0 ] || { echo 'no more' >&2; exit 1; }
       echo $((left - 1)) > '\(scratch.file("allowed"))'
-      mkdir -p "$(dirname '\(directory)/'"$2")"
-      echo "$3  $1" | sha256sum --check --quiet && cp "$1" '\(directory)/'"$2"
+      mkdir -p "$(dirname '\(directory)/'"$4")"
+      echo "$5  $3" | sha256sum --check --quiet && cp "$3" '\(directory)/'"$4"
       """
     try DurableFile.write(Array(text.utf8), to: program, mode: 0o700)
   }
 
-  @Test func `pruned generations are removed from the store, and no other`() async throws {
-    let world = try World(
-      change: Self.publishing(
-        #"{"store": {"directory": "\#(directory)"}}"#, #", "keep": {"generations": 1}"#))
-    _ = try await world.run()
-    let before = try await store.list("")
-    for phone in ["1", "2", "3"] {
-      for id in try world.ids("accounts", on: world.device("ada")).prefix(2) {
-        try world.change(id, ["Phone": .string(phone)])
-      }
-      try world.org.moveClock(by: 60_000)
-      _ = try await world.run()
-    }
-    _ = try await publish(world)
-    let after = try await store.list("")
-    let gone = Set(before.map(\.key)).subtracting(after.map(\.key))
-    #expect(gone.contains { $0.contains("/1/") })
-    try await expectWhole(world)
+  private var byProgram: (String) -> String {
+    Self.publishing(#"{"command": ["\#(program)", "--token", "word-of-mouth"]}"#)
   }
 
+  @Test func `a command that fails after any number of files is called again by the next run`()
+    async throws
+  {
+    let world = try World(change: byProgram)
+    try writeProgram()
+    var calls = 0
+    while true {
+      try DurableFile.write(Array("\(calls)\n".utf8), to: scratch.file("allowed"))
+      let run = try await world.run { $0.retryPause = .none }
+      try await publishedGenerations()
+      #expect(!run.json.text.contains("word-of-mouth"))
+      if run.findings.isEmpty { break }
+      #expect(run.findings == [.limitReached])
+      #expect(run.warnings.contains { $0.hasSuffix("exit status 1: no more") }, "\(run.warnings)")
+      calls += 1
+      try #require(calls < 100)
+    }
+    #expect(calls > 1)
+    #expect(!(try await publishedGenerations()).isEmpty)
+    let environment = String(
+      decoding: try Files.read(scratch.file("environment")), as: UTF8.self)
+    #expect(environment.contains("PATH=") || world.variables["PATH"] == nil)
+    #expect(!environment.contains("ATTACHE_JWT_KEY"))
+    // An org's address is not a secret, but the pipeline file names its variable too.
+    #expect(!environment.contains("ATTACHE_ORG_URL"))
+  }
+
+  @Test func `a command that fails for one user publishes the others`() async throws {
+    let world = try World(change: byProgram)
+    let ada = try world.user("ada").id
+    try writeProgram(without: ada)
+    try DurableFile.write(Array("100\n".utf8), to: scratch.file("allowed"))
+    let run = try await world.run { $0.retryPause = .none }
+    #expect(run.findings == [.limitReached])
+    #expect(run.published.failures.count == 1)
+    let generations = try await publishedGenerations()
+    #expect(generations[ada] == nil && !generations.isEmpty)
+    #expect(Set(generations.keys) == Set(run.published.users))
+  }
+
+  // MARK: a bucket, from the command line
+
   @Test(.enabled(if: ForeignS3.isThere, "moto is missing: make deps-test"))
-  func `a run publishes to a bucket, and its summary has no secret`() async throws {
+  func `the command line publishes to a bucket, and shows no secret`() async throws {
     let s3 = try #require(ForeignS3.shared)
-    let prefix = RandomBytes.uuid()
-    let secret = scratch.file("secret")
-    try DurableFile.write(Array(s3.secret.utf8), to: secret)
     let section = """
       {"store": {"s3": {"endpoint": "\(s3.url)", "region": "\(ForeignS3.region)", \
-      "bucket": "\(ForeignS3.bucket)", "prefix": "\(prefix)", \
-      "accessKeyId": "\(s3.accessKeyID)", "secretAccessKey": {"file": "\(secret)"}}}}
+      "bucket": "\(ForeignS3.bucket)", "prefix": "\(RandomBytes.uuid())"}}}
       """
     let world = try World(change: Self.publishing(section))
-    let run = try await world.run()
-    #expect(run.findings.isEmpty, "\(run.warnings)")
-    #expect(run.published.files == run.bundles.count)
-    #expect(!run.json.text.contains(s3.secret))
-    let publisher = try #require(
-      try Publisher(world.pipeline, root: world.root, variables: world.variables))
-    let generations = try await publisher.generations()
-    #expect(Set(generations.keys) == Set(run.published.users))
-    #expect(Set(generations.values) == [1])
+    let key = ["AWS_ACCESS_KEY_ID": s3.accessKeyID, "AWS_SECRET_ACCESS_KEY": s3.secret]
+    let log = scratch.file("log")
+    var texts: [String] = []
+    func attache(
+      _ command: String..., more: [String] = [], variables: [String: String] = [:]
+    ) async throws -> ProgramRun {
+      let run = try await world.program(command, more, variables: key.merging(variables) { $1 })
+      texts.append(run.everything)
+      return run
+    }
+    let wrong = try await attache(
+      "publish", variables: ["AWS_SECRET_ACCESS_KEY": "a-wrong-secret"])
+    #expect(wrong.status == 5 && wrong.messages.contains("SignatureDoesNotMatch"))
+    let run = try await attache("run", more: ["--log-file", log, "--debug-http", "-"])
+    #expect(run.status == 0, "\(run.everything)")
+    #expect(run.everything.contains("publish: "))
+    let plan = try await attache("publish", more: ["--dry-run"])
+    #expect(plan.status == 0)
+    #expect(plan.output.hasPrefix("dry run: would publish 0 files (0 B) of 0 users to "))
+    let urls = try await attache("publish", "url", more: ["ada@example.com"])
+    #expect(urls.status == 0, "\(urls.everything)")
+    let lines = urls.output.split(separator: "\n").map(String.init)
+    #expect(lines.count == 3)
+    let got = try await StoreThread(name: "curl").run { () throws in
+      try ChildProcess.run("/usr/bin/curl", ["--silent", "--fail", lines[0]])
+    }
+    let latest = try JSONValue(parsing: got.output)
+    #expect(latest["user"]?.string == (try world.user("ada").id))
+    // The addresses carry the ID of the key, but not its secret.
+    for text in texts + [String(decoding: try Files.read(log), as: UTF8.self)] {
+      #expect(!text.contains(s3.secret) && !text.contains("a-wrong-secret"))
+      #expect(text == urls.everything || !text.contains(s3.accessKeyID))
+    }
+    for file in try Tree.files(world.data.path) {
+      let text = String(decoding: try Files.read(world.data.path + "/" + file), as: UTF8.self)
+      #expect(!text.contains(s3.secret), "\(file)")
+    }
   }
 }

@@ -87,6 +87,11 @@ package struct S3Settings: Sendable, Hashable {
     }
     let region = object.requiredText("region", "\"us-east-1\"")
     let bucket = object.requiredText("bucket", "\"NAME\"")
+    if let bucket, let node = object["bucket"], bucket.contains(where: { "/ :".contains($0) }) {
+      reader.report(
+        node, "\(JSONText.quoted(bucket)) is not the name of a bucket",
+        "write the name alone, and a path in it as \"prefix\"")
+    }
     let prefix = object.text("prefix") ?? ""
     if let node = object["prefix"], prefix.hasPrefix("/") || prefix.hasSuffix("/") {
       reader.report(
@@ -98,12 +103,12 @@ package struct S3Settings: Sendable, Hashable {
     accessKeyId = object["accessKeyId"].flatMap { reader.text($0, in: directory) }
     secretAccessKey = object["secretAccessKey"].flatMap { reader.secret($0, in: directory) }
     sessionToken = object["sessionToken"].flatMap { reader.secret($0, in: directory) }
-    if (accessKeyId == nil) != (secretAccessKey == nil),
+    if (object["accessKeyId"] == nil) != (object["secretAccessKey"] == nil),
       let node = object["accessKeyId"] ?? object["secretAccessKey"]
     {
       reader.report(
         node, "\"accessKeyId\" and \"secretAccessKey\" belong together",
-        "write both, or neither to use \(Self.variables[0]) and \(Self.variables[1])")
+        "write both, or neither to use \(Self.keyVariables.joined(separator: " and "))")
     }
     guard let region, let bucket else { return nil }
     location = S3Location(
@@ -112,18 +117,17 @@ package struct S3Settings: Sendable, Hashable {
     location.dialect = dialect
   }
 
-  /// The usual variables of the environment.
-  private static let variables = [
-    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
-  ]
+  /// The usual variables of the environment for an access key.
+  static let keyVariables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+  private static let tokenVariable = "AWS_SESSION_TOKEN"
 
   /// Reads the access key.
   func credentials(_ variables: [String: String]) throws(SecretError) -> S3Credentials {
     guard let accessKeyId, let secretAccessKey else {
-      let token = variables[Self.variables[2]]
+      let token = variables[Self.tokenVariable]
       return S3Credentials(
-        accessKeyID: try TextSource.source(.env(Self.variables[0])).resolve(variables),
-        secret: try SecretSource.env(Self.variables[1]).resolve(variables),
+        accessKeyID: try TextSource.source(.env(Self.keyVariables[0])).resolve(variables),
+        secret: try SecretSource.env(Self.keyVariables[1]).resolve(variables),
         sessionToken: token.flatMap { $0.isEmpty ? nil : Secret($0) })
     }
     return S3Credentials(

@@ -13,7 +13,8 @@ package enum PublishSettings: Sendable, Hashable {
     guard Self.keys.count(where: { object[$0] != nil }) == 1 else {
       reader.report(
         node, "bundles are published to a store or by a command",
-        "write {\"store\": \(ObjectStoreSettings.example)} or {\"command\": [\"/PROGRAM\"]}")
+        #"write {"store": {"s3": {"region": "…", "bucket": "…"}}}, {"store": {"directory": "PATH"}} "#
+          + #"or {"command": ["/PROGRAM"]}"#)
       return nil
     }
     if let store = object["store"] {

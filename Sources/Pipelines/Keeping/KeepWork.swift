@@ -58,18 +58,29 @@ package struct KeepWork {
   /// Makes a plan and applies it.
   func obey() throws -> KeepPlan {
     let plan = try plan()
-    // The objects are removed after the next publication, even if this is interrupted.
-    if case .store(let store)? = publish {
-      try PublishNotes.add(plan.going, goingFrom: store.location, in: data)
-    }
     // On a full disk, start with what can be removed without writing.
     for item in plan.going where item.kind != .generation { try remove(item, by: plan) }
     // Targets of the stable links must stay, even if a run could not update the links.
     if plan.going.contains(where: { $0.kind == .generation }) { try index.write() }
+    let areObjectsNoted = try noteObjects(of: plan)
     for item in plan.going where item.kind == .generation { try remove(item, by: plan) }
+    if !areObjectsNoted { _ = try noteObjects(of: plan) }
     try sweepReasons()
     try ledger.prune(edits: plan.values, runs: plan.runs)
     return plan
+  }
+
+  /// Notes the generations whose objects the next publication removes from the store, before their
+  /// files are removed; returns false if the disk has no space for the note.
+  private func noteObjects(of plan: KeepPlan) throws -> Bool {
+    guard case .store(let store)? = publish else { return true }
+    do throws(SystemError) {
+      try PublishNotes.add(plan.going, goingFrom: store.location, in: data)
+    } catch {
+      guard error.isFull else { throw error }
+      return false
+    }
+    return true
   }
 
   private func remove(_ item: KeepPlan.Item, by plan: KeepPlan) throws {

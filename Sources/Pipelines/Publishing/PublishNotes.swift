@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import System
 
 /// The file `published.json`: what was published where, so that a run asks the store only about
@@ -13,8 +14,8 @@ struct PublishNotes: Sendable, Hashable {
   var location: String
   /// The SHA-256 of each user's `latest.json`.
   var users: [String: String] = [:]
-  /// The directories of generations whose objects are to be removed.
-  var going: Set<String> = []
+  /// The generations of each user whose objects are to be removed.
+  var going: [String: Set<Int>] = [:]
 
   private static func file(_ data: DataDirectory) -> String { data.path + "/" + fileName }
 
@@ -26,28 +27,37 @@ struct PublishNotes: Sendable, Hashable {
       json["location"]?.string == location
     else { return }
     for (id, digest) in json["users"]?.object ?? [:] { users[id] = digest.string }
-    going = Set(json["going"]?.array?.compactMap(\.string) ?? [])
+    for (id, numbers) in json["going"]?.object ?? [:] {
+      going[id] = Set(numbers.array?.compactMap { $0.int.flatMap { Int(exactly: $0) } } ?? [])
+    }
   }
 
   /// Notes the generations whose objects are removed after the next publication.
   static func add(
     _ items: [KeepPlan.Item], goingFrom location: String, in data: DataDirectory
   ) throws(SystemError) {
-    let going = items.filter { $0.kind == .generation }.compactMap { item in
-      item.snapshot.map { PublishedUser.directory(of: $0) + "/" + item.id + "/" }
-    }
-    if going.isEmpty { return }
     var notes = PublishNotes(location, in: data)
-    notes.going.formUnion(going)
+    let old = notes
+    for item in items where item.kind == .generation {
+      guard let id = item.snapshot, id != SnapshotID.global, let number = Int(item.id) else {
+        continue
+      }
+      notes.going[id, default: []].insert(number)
+    }
+    if notes == old { return }
     try notes.write(in: data)
   }
 
   func write(in data: DataDirectory) throws(SystemError) {
-    var digests: JSONObject = [:]
-    for (id, digest) in users.sorted(by: { $0.key < $1.key }) { digests[id] = .string(digest) }
+    func object(_ members: [String: JSONValue]) -> JSONValue {
+      var object: JSONObject = [:]
+      for (name, value) in members.sorted(by: { $0.key < $1.key }) { object[name] = value }
+      return .object(object)
+    }
     let json: JSONValue = [
-      "format": 1, "location": .string(location), "users": .object(digests),
-      "going": JSONValue(going.sorted()),
+      "format": 1, "location": .string(location),
+      "users": object(users.mapValues { .string($0) }),
+      "going": object(going.mapValues { JSONValue.array($0.sorted().map { JSONValue($0) }) }),
     ]
     try DurableFile.write(
       json.bytes(pretty: true, sortedKeys: false) + [0x0A], to: Self.file(data))

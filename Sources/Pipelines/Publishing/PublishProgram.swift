@@ -1,4 +1,5 @@
 import Crypto
+import JSON
 import System
 
 /// Publishes bundles by a program of the user, which is called for each file with its path, its
@@ -11,6 +12,10 @@ struct PublishProgram {
 
   /// The number of calls for one file.
   private static let attempts = 3
+  /// The number of users in a row after whose failure no other one is tried.
+  private static let failures = 3
+  /// The number of users after which the notes are written.
+  private static let usersPerNote = 20
   /// The time limit of one call.
   private static let seconds = 3600
   /// The maximum length of the program's output.
@@ -22,51 +27,70 @@ struct PublishProgram {
     (self.pipeline, self.data, self.variables, self.words) = (pipeline, data, variables, words)
   }
 
-  private var location: String { words.joined(separator: " ") }
+  /// The program in messages; its arguments may be secrets.
+  private var location: String { words[0] }
+  /// The program in the notes; with other arguments it may publish elsewhere.
+  private var noted: String { location + " " + Digest.sha256Hex(JSONValue(words).bytes) }
 
   /// Calls the program for the files of each user with something new, `latest.json` last.
-  func publish(isWhole: Bool, isDryRun: Bool) throws -> PublishSummary {
-    var summary = PublishSummary()
-    summary.location = location
-    var notes = PublishNotes(location, in: data)
-    let scratch = isDryRun ? nil : try Files.makeScratchDirectory(variables)
-    defer {
-      if let scratch {
-        // A leftover copy in the scratch directory does no harm.
-        try? Files.remove(scratch)
-      }
+  func publish(isWhole: Bool, isDryRun: Bool, pause: RetryPause) async throws -> PublishSummary {
+    var summary = PublishSummary(location: location)
+    var notes = PublishNotes(noted, in: data)
+    let due = try PublishedUser.list(in: data).filter { user in
+      isWhole || notes.users[user.id] != Digest.sha256Hex(user.latest(of: pipeline.name))
     }
-    for user in try PublishedUser.list(in: data) {
-      let latest = user.latest(of: pipeline.name)
-      let digest = Digest.sha256Hex(latest)
-      if !isWhole, notes.users[user.id] == digest { continue }
-      if let scratch {
+    let scratch = try Files.makeScratchDirectory(variables)
+    defer {
+      // A leftover copy in the scratch directory does no harm.
+      try? Files.remove(scratch)
+    }
+    var failed = 0
+    for (index, user) in due.enumerated() {
+      do {
+        if !isDryRun { try await publish(user, scratch, pause) }
+        notes.users[user.id] = Digest.sha256Hex(user.latest(of: pipeline.name))
+        summary.users.append(user.id)
         for file in user.files {
-          let path = data.path + "/" + file.path
-          try call(path, file.path, file.sha256)
-          summary.bytes += try Files.size(of: path)
+          summary.paths.append(file.path)
+          summary.bytes += try Files.size(of: data.path + "/" + file.path)
         }
-        let file = scratch + "/" + PublishedUser.latest
-        try DurableFile.write(latest, to: file)
-        try call(file, user.latestPath, digest)
-        notes.users[user.id] = digest
-        try notes.write(in: data)
+        failed = 0
+      } catch let error as PipelineError {
+        summary.failures.append("\(user.id): \(error.message): \(error.reason ?? "")")
+        summary.isForLater = true
+        failed += 1
       }
-      summary.users.append(user.id)
-      summary.files += user.files.count
+      let isEnd = failed == Self.failures || index == due.count - 1
+      if !isDryRun, isEnd || (index + 1) % Self.usersPerNote == 0 { try notes.write(in: data) }
+      if failed == Self.failures { break }
     }
     return summary
   }
 
+  private func publish(
+    _ user: PublishedUser, _ scratch: String, _ pause: RetryPause
+  ) async throws {
+    for file in user.files {
+      try await call(data.path + "/" + file.path, file.path, file.sha256, pause)
+    }
+    let (file, latest) = (scratch + "/" + PublishedUser.latest, user.latest(of: pipeline.name))
+    try DurableFile.write(latest, to: file)
+    try await call(file, user.latestPath, Digest.sha256Hex(latest), pause)
+  }
+
   /// Calls the program until it succeeds, a few times.
-  private func call(_ file: String, _ path: String, _ sha256: String) throws {
-    let arguments = Array(words.dropFirst()) + [file, pipeline.name + "/" + path, sha256]
+  private func call(
+    _ file: String, _ path: String, _ sha256: String, _ pause: RetryPause
+  ) async throws {
+    let key = pipeline.key(path)
+    let arguments = Array(words.dropFirst()) + [file, key, sha256]
     var reason = ""
-    for _ in 0..<Self.attempts {
+    for attempt in 1...Self.attempts {
+      try Task.checkCancellation()
       do throws(SystemError) {
         let result = try ChildProcess.run(
-          words[0], arguments, environment: variables, deadlineSeconds: Self.seconds,
-          outputLimit: Self.outputLimit)
+          words[0], arguments, environment: environment, deadlineSeconds: Self.seconds,
+          outputLimit: Self.outputLimit, asksNobody: true, isCancelled: { Task.isCancelled })
         if result.status == 0 { return }
         let last = String(decoding: result.error, as: UTF8.self).split(separator: "\n").last
         reason = "exit status \(result.status)"
@@ -74,9 +98,22 @@ struct PublishProgram {
       } catch {
         reason = error.description
       }
+      if attempt < Self.attempts { try await pause.sleep(1000 << (2 * (attempt - 1))) }
     }
     throw PipelineError(
-      .tryLater, "publish.command", "\(words[0]) failed for \(path)", reason: reason,
-      fix: "run it by hand with \(file) \(pipeline.name)/\(path) \(sha256)")
+      .tryLater, "publish.command", "\(words[0]) failed for \(key)", reason: reason)
+  }
+
+  /// The environment without the variables from which the pipeline takes its own secrets.
+  private var environment: [String: String] {
+    let own = Self.variables(in: pipeline.effectiveJSON)
+    return variables.filter { !own.contains($0.key) }
+  }
+
+  /// The variables that a pipeline file names.
+  private static func variables(in json: JSONValue) -> Set<String> {
+    if let name = json["env"]?.string { return [name] }
+    let parts = json.array ?? json.object?.map { $0.1 } ?? []
+    return parts.reduce(into: []) { $0.formUnion(variables(in: $1)) }
   }
 }

@@ -21,12 +21,15 @@ struct PublishedUser: Sendable {
   /// Bundles, deltas and signatures.
   private(set) var files: [File] = []
   private var bundles: [JSONValue] = []
+  /// The SHA-256 of the user's name in lower case.
+  private var nameDigest: String?
 
   /// The name of the object that names a user's newest bundles.
   static let latest = "latest.json"
 
-  /// The path of a user's `latest.json`.
-  var latestPath: String { Self.directory(of: id) + "/" + Self.latest }
+  /// The path of the user's `latest.json`.
+  var latestPath: String { Self.latestPath(of: id) }
+  static func latestPath(of id: String) -> String { directory(of: id) + "/" + latest }
   static func directory(of id: String) -> String { "users/" + id }
 
   /// The content of `latest.json`; paths are relative to it.
@@ -36,6 +39,11 @@ struct PublishedUser: Sendable {
       "generation": JSONValue(generation), "bundles": .array(bundles),
     ]
     return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+  }
+
+  /// Whether a word is the user's ID or name.
+  func isNamed(_ word: String) -> Bool {
+    word == id || nameDigest == Digest.sha256Hex(Array(word.lowercased().utf8))
   }
 
   /// Reads the list of bundles; none if there is no list yet.
@@ -58,6 +66,7 @@ struct PublishedUser: Sendable {
 
   private mutating func add(_ entry: JSONValue, _ data: DataDirectory) throws {
     generation = max(generation, entry["generation"]?.int.flatMap { Int(exactly: $0) } ?? 0)
+    nameDigest = entry["usernameDigest"]?.string
     var bundle = try described(entry, data)
     for name in ["platform", "generation", "created", "expires"] { bundle[name] = entry[name] }
     let deltas = entry["deltas"]?.array ?? []

@@ -1,5 +1,4 @@
 import Crypto
-import JSON
 import ObjectStore
 import System
 
@@ -7,227 +6,168 @@ import System
 ///
 /// Bundles, deltas and signatures are written first, each under a key that no other content ever
 /// has. A user's `latest.json` names them and is written last, so that a device finds the old
-/// generation or the new one. Interrupted at any point, the next publication continues.
+/// generation or the new one. If it is interrupted at any point, the next publication continues.
 package struct Publisher: Sendable {
   private let pipeline: Pipeline
   private let data: DataDirectory
   private let store: any ObjectStore
+  private let variables: [String: String]
 
   /// The number of users that are published at the same time.
   private static let width = 4
-  /// The maximum size of `latest.json`.
-  private static let latestLimit: Int64 = 1 << 20
+
+  private init(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ store: any ObjectStore,
+    _ variables: [String: String]
+  ) {
+    (self.pipeline, self.data, self.store, self.variables) = (pipeline, data, store, variables)
+  }
+
+  /// Publishes to a store that the caller opened.
+  package init(_ pipeline: Pipeline, root: String, store: any ObjectStore) {
+    self.init(pipeline, DataDirectory(root: root, name: pipeline.name), store, [:])
+  }
 
   /// Opens the store of a pipeline; nil if it publishes to none.
   ///
   /// It may run a program for a secret, so do not call it on the cooperative pool.
-  package init?(_ pipeline: Pipeline, root: String, variables: [String: String]) throws {
-    guard case .store(let settings)? = pipeline.publish else { return nil }
-    self.pipeline = pipeline
-    data = DataDirectory(root: root, name: pipeline.name)
-    store = try settings.open(variables, caFile: pipeline.org.caFile)
-  }
-
   init?(_ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String]) throws {
     guard case .store(let settings)? = pipeline.publish else { return nil }
-    (self.pipeline, self.data) = (pipeline, data)
-    store = try settings.open(variables, caFile: pipeline.org.caFile)
+    let store = try settings.open(variables, caFile: pipeline.org.caFile)
+    self.init(pipeline, data, store, variables)
   }
 
-  private func key(_ path: String) -> String { pipeline.name + "/" + path }
+  /// Opens the store of a pipeline, on a thread of its own; nil if it publishes to none.
+  package static func open(
+    _ pipeline: Pipeline, root: String, variables: [String: String]
+  ) async throws -> Publisher? {
+    let thread = StoreThread(name: "publish")
+    return try await withTaskExecutorPreference(thread) {
+      try Publisher(pipeline, DataDirectory(root: root, name: pipeline.name), variables)
+    }
+  }
 
   /// Throws if the store ignores conditions, or cannot be written to.
-  func check() async throws { try await store.checkConditions(below: pipeline.name + "/") }
+  package func check() async throws {
+    try await store.checkConditions(below: pipeline.key(""))
+  }
 
   /// Publishes what is new.
   ///
-  /// With `isWhole`, every file is compared with the store, even if it was published before.
-  func publish(isWhole: Bool, isDryRun: Bool) async throws -> PublishSummary {
-    var summary = PublishSummary()
-    summary.location = store.location
+  /// If `isWhole`, every file is compared with the store, even if it was published before. A dry
+  /// run only reads.
+  package func publish(isWhole: Bool, isDryRun: Bool = false) async throws -> PublishSummary {
+    var summary = PublishSummary(location: store.location)
     var notes = PublishNotes(store.location, in: data)
     let old = notes
-    let name = pipeline.name
-    let due = try PublishedUser.list(in: data).filter { user in
-      isWhole || notes.users[user.id] != Digest.sha256Hex(user.latest(of: name))
+    let scratch = try Files.makeScratchDirectory(variables)
+    defer {
+      // A leftover copy in the scratch directory does no harm.
+      try? Files.remove(scratch)
     }
-    if isDryRun {
-      summary.users = due.map(\.id)
-      summary.files = due.reduce(0) { $0 + $1.files.count }
-      return summary
-    }
+    let publication = UserPublication(
+      pipeline: pipeline, data: data, store: store, scratch: scratch, isDryRun: isDryRun)
     var failure: (any Error)?
     do {
-      try await publish(due, &summary, &notes)
-      if summary.failures.isEmpty { try await removePruned(&summary, &notes) }
+      try await publish(try due(notes, isWhole: isWhole), by: publication, &summary, &notes)
+      try await removePruned(by: publication, &summary, &notes)
     } catch {
       failure = error
     }
-    if notes != old { try notes.write(in: data) }
+    if !isDryRun, notes != old { try notes.write(in: data) }
     if let failure { throw failure }
     return summary
   }
 
+  /// The users with something new, or all.
+  private func due(_ notes: PublishNotes, isWhole: Bool) throws -> [PublishedUser] {
+    try PublishedUser.list(in: data).filter { user in
+      isWhole || notes.users[user.id] != Digest.sha256Hex(user.latest(of: pipeline.name))
+    }
+  }
+
   private func publish(
-    _ due: [PublishedUser], _ summary: inout PublishSummary, _ notes: inout PublishNotes
+    _ due: [PublishedUser], by publication: UserPublication, _ summary: inout PublishSummary,
+    _ notes: inout PublishNotes
   ) async throws {
-    try await withThrowingTaskGroup(of: (PublishedUser, Result<Written, PipelineError>).self) {
-      group in
+    typealias Outcome = Result<UserPublication.Written, PipelineError>
+    try await withThrowingTaskGroup(of: (PublishedUser, Outcome).self) { group in
       var rest = due[...]
       func start() {
         guard let user = rest.popFirst() else { return }
         group.addTask {
           do {
-            return (user, .success(try await publish(user)))
-          } catch let error as PipelineError where Self.isOfUser(error) {
-            return (user, .failure(error))
+            return (user, .success(try await publication.perform(user)))
+          } catch {
+            guard UserPublication.isOfUser(error) else { throw error }
+            return (user, .failure(PipelineError(describing: error)))
           }
         }
       }
       for _ in 0..<Self.width { start() }
-      while let (user, result) = try await group.next() {
-        switch result {
+      while let (user, outcome) = try await group.next() {
+        switch outcome {
         case .success(let written):
           notes.users[user.id] = Digest.sha256Hex(user.latest(of: pipeline.name))
-          summary.files += written.files
+          summary.paths += written.paths
           summary.bytes += written.bytes
           if written.isNew { summary.users.append(user.id) }
-        case .failure(let error):
-          summary.failures.append("\(user.id): \(error.message)")
+        case .failure(let error): summary.failures.append("\(user.id): \(error.message)")
         }
         start()
       }
     }
     summary.users.sort()
+    summary.paths.sort()
     summary.failures.sort()
   }
 
-  /// What was written for a user.
-  private struct Written: Sendable {
-    var files = 0
-    var bytes: Int64 = 0
-    /// Whether `latest.json` changed.
-    var isNew = false
-  }
-
-  // MARK: one user
-
-  private func publish(_ user: PublishedUser) async throws -> Written {
-    var written = Written()
-    let (version, generation) = try await latest(of: user.id)
-    if let generation, generation > user.generation {
-      throw PipelineError(
-        .configuration, Self.newerCode,
-        "generation \(generation) is published, and the newest one here is \(user.generation)",
-        location: store.location,
-        fix: "run attache recover \(pipeline.called): it continues after the published generation")
-    }
-    for file in user.files {
-      let path = data.path + "/" + file.path
-      if let size = try await put(file, ObjectContent(file: path, sha256: file.sha256)) {
-        written.files += 1
-        written.bytes += Int64(size)
+  /// Removes the objects of pruned generations that no `latest.json` names any more.
+  private func removePruned(
+    by publication: UserPublication, _ summary: inout PublishSummary, _ notes: inout PublishNotes
+  ) async throws {
+    for (id, generations) in notes.going.sorted(by: { $0.key < $1.key }) {
+      let found = try await publication.latest(of: id)
+      // If it cannot be read, it may name any generation.
+      let latest = found == nil ? .max : found?.generation ?? 0
+      for generation in generations.sorted() where generation < latest {
+        let directory = PublishedUser.directory(of: id) + "/\(generation)/"
+        for object in try await store.list(pipeline.key(directory)) {
+          if !publication.isDryRun { try await store.delete(object.key, matching: object.version) }
+          summary.removed += 1
+        }
+        notes.going[id]?.remove(generation)
       }
+      if notes.going[id]?.isEmpty == true { notes.going[id] = nil }
     }
-    let content = ObjectContent(user.latest(of: pipeline.name))
-    let key = key(user.latestPath)
-    if let found = version, found.sha256 == content.sha256 { return written }
-    try await store.put(
-      key, content, if: version.map { .matching($0.version) } ?? .absent)
-    written.isNew = true
-    return written
   }
 
-  private static let newerCode = "publish.newer"
-  private static let collisionCode = "publish.collision"
+  // MARK: what is published
 
-  /// Whether an error concerns only one user.
-  private static func isOfUser(_ error: PipelineError) -> Bool {
-    [newerCode, collisionCode].contains(error.code)
-  }
-
-  /// Writes a file unless the store has it; returns the size of what was written.
-  private func put(_ file: PublishedUser.File, _ content: ObjectContent) async throws -> Int? {
-    let key = key(file.path)
-    var found = try await store.head(key)
-    if found == nil {
-      do throws(ObjectStoreError) {
-        try await store.put(key, content, if: .absent)
-        return content.size
-      } catch {
-        guard case .conditionFailed = error.kind else { throw error }
-        found = try await store.head(key)
-      }
-    }
-    guard let found, found.sha256 != file.sha256 else { return nil }
-    guard file.isRenewable else {
-      throw PipelineError(
-        .configuration, Self.collisionCode,
-        "\(key) is already published with other content", location: store.location,
-        fix: "if the data directory is new, run attache recover \(pipeline.called); if another "
-          + "pipeline publishes there, give one of them another name or prefix")
-    }
-    try await store.put(key, content, if: .matching(found.version))
-    return content.size
-  }
-
-  /// Reads a user's published `latest.json`.
-  private func latest(of id: String) async throws -> (ObjectEntry?, generation: Int?) {
-    let key = key(PublishedUser.directory(of: id) + "/" + PublishedUser.latest)
-    let copy = DurableFile.temporaryName(for: data.path + "/" + PublishedUser.latest)
-    defer {
-      // The next run removes what is left of it.
-      try? Files.remove(copy)
-    }
-    guard var found = try await store.get(key, to: copy, limit: Self.latestLimit) else {
-      return (nil, nil)
-    }
-    let bytes = try Files.read(copy)
-    found.sha256 = Digest.sha256Hex(bytes)
-    let generation = (try? JSONValue(parsing: bytes))?["generation"]?.int
-    return (found, generation.flatMap { Int(exactly: $0) })
-  }
-
-  /// Returns the published generation of each user.
+  /// Returns the latest generation of each user of which the store has any object.
+  ///
+  /// `latest.json` may name an earlier one, if a publication was interrupted.
   package func generations() async throws -> [String: Int64] {
     var generations: [String: Int64] = [:]
-    let prefix = key("users/")
-    for object in try await store.list(prefix)
-    where object.key.hasSuffix("/" + PublishedUser.latest) {
-      let parts = object.key.dropFirst(prefix.utf8.count).split(separator: "/")
-      guard parts.count == 2, let id = parts.first.map(String.init) else { continue }
-      generations[id] = try await latest(of: id).generation.map(Int64.init)
+    for object in try await store.list(pipeline.key("users/")) {
+      // PIPELINE/users/ID/GENERATION/FILE
+      let parts = object.key.split(separator: "/")
+      guard parts.count == 5, let generation = Int64(parts[3]) else { continue }
+      generations[String(parts[2]), default: 0].raise(to: generation)
     }
     return generations
   }
 
-  // MARK: removing
-
-  /// Removes the objects of pruned generations.
-  ///
-  /// All `latest.json` name newer ones by now.
-  private func removePruned(
-    _ summary: inout PublishSummary, _ notes: inout PublishNotes
-  ) async throws {
-    for directory in notes.going.sorted() {
-      for object in try await store.list(key(directory)) {
-        try await store.delete(object.key, matching: object.version)
-        summary.removed += 1
-      }
-      notes.going.remove(directory)
-    }
-  }
-
-  // MARK: addresses
-
   /// Returns addresses that read a user's `latest.json` and newest files for some time, each with
-  /// its path.
-  package func urls(of id: String, seconds: Int) throws -> [(path: String, url: String)] {
-    guard let user = try PublishedUser.list(in: data).first(where: { $0.id == id }) else {
+  /// its path; none if the user has no bundles.
+  ///
+  /// The user is an 18-character ID or a user name.
+  package func urls(of user: String, seconds: Int) throws -> [(path: String, url: String)] {
+    guard let user = try PublishedUser.list(in: data).first(where: { $0.isNamed(user) }) else {
       return []
     }
     return try ([user.latestPath] + user.files.map(\.path)).map { path in
-      guard let url = store.url("GET", key(path), seconds: seconds) else {
+      guard let url = store.url("GET", pipeline.key(path), seconds: seconds) else {
         throw PipelineError(
           .configuration, "publish.no-addresses", "files of a directory have no addresses",
           location: store.location, fix: "publish to a bucket")
@@ -237,8 +177,12 @@ package struct Publisher: Sendable {
   }
 }
 
+extension Int64 {
+  fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
+}
+
 extension Publisher {
-  /// Publishes a pipeline's bundles, comparing every file with the store; a dry run only counts.
+  /// Publishes a pipeline's bundles, comparing every file with the store; a dry run only reads.
   package static func publish(
     _ pipeline: Pipeline, root: String, variables: [String: String], isDryRun: Bool
   ) async throws -> PublishSummary {
@@ -256,7 +200,7 @@ extension Publisher {
           .configuration, "publish.nowhere", "the pipeline does not say where to publish",
           location: pipeline.file, fix: "add \"publish\" to the pipeline file")
       }
-      return try program.publish(isWhole: true, isDryRun: isDryRun)
+      return try await program.publish(isWhole: true, isDryRun: isDryRun, pause: .real)
     }
   }
 }

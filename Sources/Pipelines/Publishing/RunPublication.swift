@@ -1,26 +1,35 @@
 import ObjectStore
+import System
 
 /// The publication of a run's bundles, after they are packed.
 struct RunPublication {
-  let run: RunContext
+  private let run: RunContext
+  private var publisher: Publisher?
+  private var isChecked = false
+
+  /// The number of users of whose failure a run warns.
+  private static let mostWarnings = 5
+
+  init(run: RunContext) { self.run = run }
 
   private var isAsked: Bool {
     run.pipeline.publish != nil && run.options.stages.contains(.pack) && !run.options.isDryRun
   }
 
-  /// Throws if the store ignores conditions or refuses the key, before the run changes anything.
+  /// Throws if the access key is missing or the store ignores conditions, before the run changes
+  /// anything.
   ///
-  /// A store that cannot be reached does not stop the run: its bundles are made, and the next run
+  /// Any other fault of the store does not stop the run: its bundles are made, and the next run
   /// publishes them.
-  func check() async throws {
-    guard isAsked, let publisher = try Publisher(run.pipeline, run.data, run.variables) else {
-      return
-    }
+  mutating func check() async throws {
+    guard isAsked else { return }
+    publisher = try Publisher(run.pipeline, run.data, run.variables)
+    guard let publisher else { return }
     do {
       try await publisher.check()
+      isChecked = true
     } catch let error as ObjectStoreError {
-      if case .unreachable = error.kind { return }
-      throw error
+      if error.kind == .ignoresConditions { throw error }
     }
   }
 
@@ -28,17 +37,18 @@ struct RunPublication {
   func perform() async throws {
     guard isAsked else { return }
     do {
-      let summary: PublishSummary
-      if let publisher = try Publisher(run.pipeline, run.data, run.variables) {
-        summary = try await publisher.publish(isWhole: false, isDryRun: false)
-      } else {
-        let program = PublishProgram(run.pipeline, run.data, run.variables)
-        summary = try program?.publish(isWhole: false, isDryRun: false) ?? PublishSummary()
-      }
+      let summary = try await publish()
       run.summary.published = summary
-      for failure in summary.failures {
+      if !summary.isEmpty { run.report(.published(summary)) }
+      for failure in summary.failures.prefix(Self.mostWarnings) {
         run.warn("bundles were not published: \(failure)")
-        run.summary.findings.insert(.notPublished)
+      }
+      let more = summary.failures.count - Self.mostWarnings
+      if more > 0 {
+        run.warn("the bundles of \(CountText.of(more, "other user")) were not published either")
+      }
+      if !summary.failures.isEmpty {
+        run.summary.findings.insert(summary.isForLater ? .limitReached : .notPublished)
       }
     } catch {
       try Task.checkCancellation()
@@ -47,5 +57,15 @@ struct RunPublication {
       run.summary.findings.insert(
         error.kind == .configuration ? .notPublished : RunFinding(ofEnd: error.kind))
     }
+  }
+
+  private func publish() async throws -> PublishSummary {
+    if let publisher {
+      if !isChecked { try await publisher.check() }
+      return try await publisher.publish(isWhole: false)
+    }
+    let program = PublishProgram(run.pipeline, run.data, run.variables)
+    return try await program?.publish(
+      isWhole: false, isDryRun: false, pause: run.options.retryPause) ?? PublishSummary()
   }
 }

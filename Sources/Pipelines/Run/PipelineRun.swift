@@ -242,7 +242,7 @@ package struct PipelineRun {
 
   private func performStages() async throws {
     try await PipelineUsers(run: context).checkAsked()
-    let publication = RunPublication(run: context)
+    var publication = RunPublication(run: context)
     try await publication.check()
     for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()

@@ -99,7 +99,7 @@ package struct RunSummary: Sendable {
     if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
     if !forecasts.isEmpty { object["expected"] = .array(forecasts.map(\.json)) }
     if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
-    if !published.isEmpty { object["published"] = published.json }
+    if !published.isEmpty { object["published"] = published.json() }
     if !pruned.isEmpty { object["pruned"] = .object(pruned.totals) }
     if let report { object["report"] = .string(report) }
     if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }

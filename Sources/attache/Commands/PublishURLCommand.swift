@@ -8,16 +8,17 @@ struct PublishURLCommand: Command {
   static let name = "publish url"
   static let summary = "print addresses that read a user's published files for some time"
   static let discussion = """
-    Each address is signed with the access key, and needs no other permission: anyone who has it can read the file. No request is sent. \
-    An app gets such addresses from its own backend; these are for tests.
+    Each address is signed with the access key: anyone who has it can read the file. The first one is that of \
+    latest.json. No request is sent, so a file need not be published yet. An app gets such addresses from its own \
+    backend; these are for tests.
     """
   static let examples = [
-    Note("attache publish url field-service 005xx000001X8UzAAK", "addresses for one hour")
+    Note("attache publish url field-service ada@example.com", "addresses for one hour")
   ]
   static var parameters: [Parameter<Self>] {
     [
       .pipeline(\.pipeline),
-      .argument("user", "the user's 18-character ID, as in bundles.json", \.user),
+      .argument("user", "a user name, or the user's 18-character ID", \.user),
       .option("seconds", "SECONDS", "how long they are valid (default: 3600)", \.seconds),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
@@ -40,7 +41,7 @@ struct PublishURLCommand: Command {
     let call = PipelineCall(program: context, options: options, name: pipeline)
     let read = try call.read()
     guard
-      let publisher = try Publisher(
+      let publisher = try await Publisher.open(
         read, root: call.root(of: read), variables: context.variables)
     else {
       throw UsageError(
@@ -48,7 +49,7 @@ struct PublishURLCommand: Command {
     }
     let urls = try publisher.urls(of: user, seconds: seconds ?? 3600)
     if urls.isEmpty {
-      throw UsageError("\(user) has no bundles", hint: "see bundles.json")
+      throw UsageError("\(user) has no bundles", hint: "name a user of attache list \(read.called)")
     }
     if options.json {
       context.print(

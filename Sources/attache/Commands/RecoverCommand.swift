@@ -56,7 +56,7 @@ struct RecoverCommand: Command {
     request.backup = try backup.map { try backupFile($0, context) }
     (request.isRestored, request.newOrg, request.isDryRun) = (restored, newOrg, dryRun)
     // A restored directory may have older generations than devices can get.
-    let publisher = try Publisher(
+    let publisher = try await Publisher.open(
       read, root: call.root(of: read), variables: context.variables)
     request.published = try await publisher?.generations() ?? [:]
     let findings = try PipelineRecovery.perform(read, root: call.root(of: read), request)
