@@ -70,6 +70,7 @@ import Testing
     case laterGeneration = "generation 9 is published, and the newest one here is 2"
     case otherContent = "ios.bundle.zip is already published with other content"
     case missingFile = "ios.bundle.zip cannot be read: "
+    case damagedFile = "ios.bundle.zip does not have the digest in bundles.json"
     case largeLatest = "latest.json is larger than the limit"
   }
 
@@ -90,6 +91,7 @@ import Testing
     case .laterGeneration: try await replaceLatest(#"{"generation": 9}"#)
     case .largeLatest: try await replaceLatest(String(repeating: " ", count: 2 << 20))
     case .missingFile: try Files.remove(scene.path(0, "2/ios.bundle.zip"))
+    case .damagedFile: try DurableFile.write([1], to: scene.path(0, "2/ios.bundle.zip"))
     case .otherContent:
       let content = ObjectContent(Array("other".utf8))
       try await scene.store.put(scene.key(0, "2/ios.bundle.zip"), content, if: .absent)
@@ -237,7 +239,7 @@ import Testing
     try world.recover { ($0.isRestored, $0.published) = (true, published) }
     let run = try await world.run()
     #expect(!run.findings.contains(.notPublished), "\(run.warnings)")
-    #expect(try await publishedGenerations()[ada] == 3)
+    #expect(try #require(try await publishedGenerations()[ada]) > 2)
   }
 
   @Test func `a store that ignores conditions is refused before the run changes anything`()

@@ -58,17 +58,9 @@ struct UserPublication: Sendable {
     // A file that no latest.json may name is not written.
     var found = try await latest(notNewerThan: user)
     for file in user.files {
-      let content: ObjectContent
-      do {
-        content = try ObjectContent(file: data.path + "/" + file.path, sha256: file.sha256)
-      } catch {
-        throw PipelineError(
-          .failed, Self.codes.file, "\(file.path) cannot be read: \(error.description)",
-          location: data.path, fix: "restore the file, or prime the user again")
-      }
-      guard try await put(file, content) else { continue }
+      guard let size = try await put(file) else { continue }
       written.paths.append(file.path)
-      written.bytes += Int64(content.size)
+      written.bytes += Int64(size)
     }
     let content = ObjectContent(user.latest(of: pipeline.name))
     var attempt = 1
@@ -92,22 +84,23 @@ struct UserPublication: Sendable {
     return written
   }
 
-  /// Writes a file unless the store has it; returns whether it was written.
-  private func put(_ file: PublishedUser.File, _ content: ObjectContent) async throws -> Bool {
+  /// Writes a file unless the store has it; returns the size of what was written.
+  private func put(_ file: PublishedUser.File) async throws -> Int? {
     let key = pipeline.key(file.path)
     var found = try await store.head(key)
     if found == nil {
-      if isDryRun { return true }
+      let content = try content(of: file)
+      if isDryRun { return content.size }
       do throws(ObjectStoreError) {
         try await store.put(key, content, if: .absent)
-        return true
+        return content.size
       } catch {
         guard error.kind == .conditionFailed else { throw error }
         found = try await store.head(key)
       }
     }
     // One that another writer removed again is missing in the next publication.
-    guard let found, found.sha256 != file.sha256 else { return false }
+    guard let found, found.sha256 != file.sha256 else { return nil }
     guard file.isRenewable else {
       throw PipelineError(
         .configuration, Self.codes.collision, "\(key) is already published with other content",
@@ -115,8 +108,29 @@ struct UserPublication: Sendable {
         fix: "if the data directory is new, run attache recover \(pipeline.called); if another "
           + "pipeline publishes there, give one of them another name or prefix")
     }
+    let content = try content(of: file)
     if !isDryRun { try await store.put(key, content, if: .matching(found.version)) }
-    return true
+    return content.size
+  }
+
+  /// Checks that a file has its digest: a damaged one must not take an immutable key.
+  private func content(of file: PublishedUser.File) throws -> ObjectContent {
+    let content: ObjectContent
+    do throws(ObjectStoreError) {
+      content = try ObjectContent(file: data.path + "/" + file.path)
+    } catch {
+      throw unusable(file, "cannot be read: \(error.description)")
+    }
+    guard content.sha256 == file.sha256 else {
+      throw unusable(file, "does not have the digest in \(BundleIndex.fileName)")
+    }
+    return content
+  }
+
+  private func unusable(_ file: PublishedUser.File, _ fault: String) -> PipelineError {
+    PipelineError(
+      .failed, Self.codes.file, "\(file.path) \(fault)", location: data.path,
+      fix: "restore the file, or remove it and pack again")
   }
 
   /// Reads a user's published `latest.json`; throws if it names a later generation.
