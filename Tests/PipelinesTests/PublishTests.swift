@@ -234,9 +234,12 @@ import Testing
     #expect(try await publishedGenerations()[ada] == 2)
     let publisher = try await Publisher.open(
       world.pipeline, root: world.root, variables: world.variables)
-    let published = try await publisher?.generations() ?? [:]
-    #expect(published[ada] == 2)
-    try world.recover { ($0.isRestored, $0.published) = (true, published) }
+    let published = try #require(try await publisher?.published())
+    #expect(published.generations[ada] == 2)
+    #expect(published.outdated.contains(ada))
+    // The store shows that the directory is an older copy.
+    let findings = try world.recover { $0.published = published }
+    #expect(findings.outdated == published.outdated.count)
     let run = try await world.run()
     #expect(!run.findings.contains(.notPublished), "\(run.warnings)")
     #expect(try #require(try await publishedGenerations()[ada]) > 2)
@@ -341,39 +344,42 @@ import Testing
   @Test(.enabled(if: ForeignS3.isThere, "moto is missing: make deps-test"))
   func `the command line publishes to a bucket, and shows no secret`() async throws {
     let s3 = try #require(ForeignS3.shared)
+    let (secret, log) = (scratch.file("secret"), scratch.file("log"))
     let section = """
       {"store": {"s3": {"endpoint": "\(s3.url)", "region": "\(ForeignS3.region)", \
-      "bucket": "\(ForeignS3.bucket)", "prefix": "\(RandomBytes.uuid())"}}}
+      "bucket": "\(ForeignS3.bucket)", "prefix": "\(RandomBytes.uuid())", \
+      "accessKeyId": "\(s3.accessKeyID)", "secretAccessKey": {"file": "\(secret)"}}}}
       """
     let world = try World(change: Self.publishing(section))
-    let key = ["AWS_ACCESS_KEY_ID": s3.accessKeyID, "AWS_SECRET_ACCESS_KEY": s3.secret]
-    let log = scratch.file("log")
     var texts: [String] = []
-    func attache(
-      _ command: String..., more: [String] = [], variables: [String: String] = [:]
-    ) async throws -> ProgramRun {
-      let run = try await world.program(command, more, variables: key.merging(variables) { $1 })
+    func attache(_ command: String..., more: [String] = []) async throws -> ProgramRun {
+      let run = try await world.program(command, more)
       texts.append(run.everything)
       return run
     }
-    let wrong = try await attache(
-      "publish", variables: ["AWS_SECRET_ACCESS_KEY": "a-wrong-secret"])
+    try DurableFile.write(Array("a-wrong-secret".utf8), to: secret)
+    let wrong = try await attache("publish")
     #expect(wrong.status == 5 && wrong.messages.contains("SignatureDoesNotMatch"))
+    try DurableFile.write(Array(s3.secret.utf8), to: secret)
     let run = try await attache("run", more: ["--log-file", log, "--debug-http", "-"])
     #expect(run.status == 0, "\(run.everything)")
     #expect(run.everything.contains("publish: "))
     let plan = try await attache("publish", more: ["--dry-run"])
     #expect(plan.status == 0)
-    #expect(plan.output.hasPrefix("dry run: would publish 0 files (0 B) of 0 users to "))
+    #expect(plan.output.hasPrefix("dry run: would publish 0 files (0 bytes) of 0 users to "))
     let urls = try await attache("publish", "url", more: ["ada@example.com"])
     #expect(urls.status == 0, "\(urls.everything)")
     let lines = urls.output.split(separator: "\n").map(String.init)
     #expect(lines.count == 3)
-    let got = try await StoreThread(name: "curl").run { () throws in
-      try ChildProcess.run("/usr/bin/curl", ["--silent", "--fail", lines[0]])
+    let (got, changed) = try await StoreThread(name: "curl").run { () throws in
+      (
+        try ChildProcess.run("/usr/bin/curl", ["--silent", "--fail", lines[0]]),
+        try ChildProcess.run("/usr/bin/curl", ["--silent", "--fail", lines[0] + "0"])
+      )
     }
     let latest = try JSONValue(parsing: got.output)
     #expect(latest["user"]?.string == (try world.user("ada").id))
+    #expect(changed.status == 22)
     // The addresses carry the ID of the key, but not its secret.
     for text in texts + [String(decoding: try Files.read(log), as: UTF8.self)] {
       #expect(!text.contains(s3.secret) && !text.contains("a-wrong-secret"))

@@ -28,7 +28,7 @@ struct PublishProgram {
   }
 
   /// The program in messages; its arguments may be secrets.
-  private var location: String { words[0] }
+  var location: String { words[0] }
   /// The program in the notes; with other arguments it may publish elsewhere.
   private var noted: String { location + " " + Digest.sha256Hex(JSONValue(words).bytes) }
 

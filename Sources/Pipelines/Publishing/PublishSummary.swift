@@ -15,6 +15,8 @@ package struct PublishSummary: Sendable, Hashable {
   package var removed = 0
   /// Why the bundles of some users were not published.
   package var failures: [String] = []
+  /// Those of them who can get other bundles from the store than there are here, or later ones.
+  package var outdated: [String] = []
   /// Whether the next publication may succeed without a change of the configuration.
   package var isForLater = false
 

@@ -112,7 +112,9 @@ package struct Publisher: Sendable {
           summary.paths += written.paths
           summary.bytes += written.bytes
           if written.isNew { summary.users.append(user.id) }
-        case .failure(let error): summary.failures.append("\(user.id): \(error.message)")
+        case .failure(let error):
+          summary.failures.append("\(user.id): \(error.message)")
+          if UserPublication.isOutdated(error) { summary.outdated.append(user.id) }
         }
         start()
       }
@@ -144,10 +146,11 @@ package struct Publisher: Sendable {
 
   // MARK: what is published
 
-  /// Returns the latest generation of each user of which the store has any object.
+  /// Returns what a recovery must know of the store.
   ///
-  /// `latest.json` may name an earlier one, if a publication was interrupted.
-  package func generations() async throws -> [String: Int64] {
+  /// The generation is the latest one with any object: `latest.json` may name an earlier one, if a
+  /// publication was interrupted.
+  package func published() async throws -> PipelineRecovery.Published {
     var generations: [String: Int64] = [:]
     for object in try await store.list(pipeline.key("users/")) {
       // PIPELINE/users/ID/GENERATION/FILE
@@ -155,7 +158,9 @@ package struct Publisher: Sendable {
       guard parts.count == 5, let generation = Int64(parts[3]) else { continue }
       generations[String(parts[2]), default: 0].raise(to: generation)
     }
-    return generations
+    let plan = try await publish(isWhole: true, isDryRun: true)
+    return PipelineRecovery.Published(
+      generations: generations, outdated: Set(plan.outdated))
   }
 
   /// Returns addresses that read a user's `latest.json` and newest files for some time, each with
@@ -189,18 +194,24 @@ extension Publisher {
     let data = DataDirectory(root: root, name: pipeline.name)
     let thread = StoreThread(name: "publish")
     return try await withTaskExecutorPreference(thread) {
-      let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
-      defer { lock.close() }
-      if let publisher = try Publisher(pipeline, data, variables) {
-        if !isDryRun { try await publisher.check() }
-        return try await publisher.publish(isWhole: true, isDryRun: isDryRun)
-      }
-      guard let program = PublishProgram(pipeline, data, variables) else {
+      let publisher = try Publisher(pipeline, data, variables)
+      let program = PublishProgram(pipeline, data, variables)
+      guard publisher != nil || program != nil else {
         throw PipelineError(
           .configuration, "publish.nowhere", "the pipeline does not say where to publish",
           location: pipeline.file, fix: "add \"publish\" to the pipeline file")
       }
-      return try await program.publish(isWhole: true, isDryRun: isDryRun, pause: .real)
+      if !isDryRun { try await publisher?.check() }
+      guard Files.exists(data.state) else {
+        // A pipeline that never ran has nothing to publish.
+        try LedgerCheck.checkLedger(nil, data)
+        return PublishSummary(location: publisher?.store.location ?? program?.location ?? "")
+      }
+      let lock = try PipelineRun.takeLock(data, exclusive: !isDryRun)
+      defer { lock.close() }
+      if let publisher { return try await publisher.publish(isWhole: true, isDryRun: isDryRun) }
+      return try await program?.publish(isWhole: true, isDryRun: isDryRun, pause: .real)
+        ?? PublishSummary()
     }
   }
 }

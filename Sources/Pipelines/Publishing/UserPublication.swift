@@ -53,6 +53,11 @@ struct UserPublication: Sendable {
     }
   }
 
+  /// Whether an error says that the store has other bundles of the user, or later ones.
+  static func isOutdated(_ error: PipelineError) -> Bool {
+    [codes.newer, codes.collision].contains(error.code)
+  }
+
   func perform(_ user: PublishedUser) async throws -> Written {
     var written = Written()
     // A file that no latest.json may name is not written.
@@ -105,8 +110,8 @@ struct UserPublication: Sendable {
       throw PipelineError(
         .configuration, Self.codes.collision, "\(key) is already published with other content",
         location: store.location,
-        fix: "if the data directory is new, run attache recover \(pipeline.called); if another "
-          + "pipeline publishes there, give one of them another name or prefix")
+        fix: "if the data directory is new or restored, run \(recover); if another pipeline "
+          + "publishes there, give one of them another name or prefix")
     }
     let content = try content(of: file)
     if !isDryRun { try await store.put(key, content, if: .matching(found.version)) }
@@ -141,10 +146,13 @@ struct UserPublication: Sendable {
         .configuration, Self.codes.newer,
         "generation \(generation) is published, and the newest one here is \(user.generation)",
         location: store.location,
-        fix: "run attache recover \(pipeline.called): it continues after the published generation")
+        fix: "if the data directory was restored, run \(recover); if another machine runs this "
+          + "pipeline, stop one of them")
     }
     return found
   }
+
+  private var recover: String { "attache recover \(pipeline.called)" }
 
   /// Reads a user's published `latest.json`.
   func latest(of id: String) async throws -> Latest? {

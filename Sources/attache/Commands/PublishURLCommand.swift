@@ -49,7 +49,7 @@ struct PublishURLCommand: Command {
     }
     let urls = try publisher.urls(of: user, seconds: seconds ?? 3600)
     if urls.isEmpty {
-      throw UsageError("\(user) has no bundles", hint: "name a user of attache list \(read.called)")
+      throw UsageError("\(user) has no bundles", hint: "give a user name, or an ID in bundles.json")
     }
     if options.json {
       context.print(

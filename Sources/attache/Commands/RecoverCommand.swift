@@ -58,7 +58,7 @@ struct RecoverCommand: Command {
     // A restored directory may have older generations than devices can get.
     let publisher = try await Publisher.open(
       read, root: call.root(of: read), variables: context.variables)
-    request.published = try await publisher?.generations() ?? [:]
+    if let published = try await publisher?.published() { request.published = published }
     let findings = try PipelineRecovery.perform(read, root: call.root(of: read), request)
     if options.json {
       context.print(findings.json(read.name, isDone: !dryRun))
