@@ -46,11 +46,19 @@ package enum ObjectStoreSettings: Sendable, Hashable {
   }
 
   /// Opens the store; may read secrets, so do not call it on the cooperative pool.
-  func open(_ variables: [String: String], caFile: String?) throws -> any ObjectStore {
+  ///
+  /// - Parameter deadlineSeconds: The time after which a failed request is not repeated; nil for
+  ///   the usual one.
+  func open(
+    _ variables: [String: String], caFile: String?, deadlineSeconds: Int? = nil
+  ) throws -> any ObjectStore {
     switch self {
     case .s3(let settings):
-      try S3Store(settings.location, settings.credentials(variables), caFile: caFile)
-    case .directory(let path): DirectoryStore(path)
+      var limits = S3Store.Limits()
+      limits.deadlineSeconds = deadlineSeconds ?? limits.deadlineSeconds
+      return try S3Store(
+        settings.location, settings.credentials(variables), caFile: caFile, limits: limits)
+    case .directory(let path): return DirectoryStore(path)
     }
   }
 }

@@ -31,9 +31,13 @@ package struct Publisher: Sendable {
   /// Opens the store of a pipeline; nil if it publishes to none.
   ///
   /// It may run a program for a secret, so do not call it on the cooperative pool.
-  init?(_ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String]) throws {
+  init?(
+    _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
+    deadlineSeconds: Int? = nil
+  ) throws {
     guard case .store(let settings)? = pipeline.publish else { return nil }
-    let store = try settings.open(variables, caFile: pipeline.org.caFile)
+    let store = try settings.open(
+      variables, caFile: pipeline.org.caFile, deadlineSeconds: deadlineSeconds)
     self.init(pipeline, data, store, variables)
   }
 

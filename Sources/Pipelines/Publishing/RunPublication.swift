@@ -4,9 +4,10 @@ import System
 /// The publication of a run's bundles, after they are packed.
 struct RunPublication {
   private let run: RunContext
-  private var publisher: Publisher?
   private var isChecked = false
 
+  /// A store that does not answer must not delay the run.
+  private static let checkSeconds = 20
   /// The number of users of whose failure a run warns.
   private static let mostWarnings = 5
 
@@ -22,9 +23,10 @@ struct RunPublication {
   /// Any other fault of the store does not stop the run: its bundles are made, and the next run
   /// publishes them.
   mutating func check() async throws {
-    guard isAsked else { return }
-    publisher = try Publisher(run.pipeline, run.data, run.variables)
-    guard let publisher else { return }
+    guard isAsked,
+      let publisher = try Publisher(
+        run.pipeline, run.data, run.variables, deadlineSeconds: Self.checkSeconds)
+    else { return }
     do {
       try await publisher.check()
       isChecked = true
@@ -60,7 +62,7 @@ struct RunPublication {
   }
 
   private func publish() async throws -> PublishSummary {
-    if let publisher {
+    if let publisher = try Publisher(run.pipeline, run.data, run.variables) {
       if !isChecked { try await publisher.check() }
       return try await publisher.publish(isWhole: false)
     }
