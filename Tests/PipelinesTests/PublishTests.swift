@@ -344,7 +344,7 @@ import Testing
   @Test(.enabled(if: ForeignS3.isThere, "moto is missing: make deps-test"))
   func `the command line publishes to a bucket, and shows no secret`() async throws {
     let s3 = try #require(ForeignS3.shared)
-    let (secret, log) = (scratch.file("secret"), scratch.file("log"))
+    let (secret, log, http) = (scratch.file("secret"), scratch.file("log"), scratch.file("http"))
     let section = """
       {"store": {"s3": {"endpoint": "\(s3.url)", "region": "\(ForeignS3.region)", \
       "bucket": "\(ForeignS3.bucket)", "prefix": "\(RandomBytes.uuid())", \
@@ -361,7 +361,7 @@ import Testing
     let wrong = try await attache("publish")
     #expect(wrong.status == 5 && wrong.messages.contains("SignatureDoesNotMatch"))
     try DurableFile.write(Array(s3.secret.utf8), to: secret)
-    let run = try await attache("run", more: ["--log-file", log, "--debug-http", "-"])
+    let run = try await attache("run", more: ["--log-file", log, "--debug-http", http])
     #expect(run.status == 0, "\(run.everything)")
     #expect(run.everything.contains("publish: "))
     let plan = try await attache("publish", more: ["--dry-run"])
@@ -381,7 +381,8 @@ import Testing
     #expect(latest["user"]?.string == (try world.user("ada").id))
     #expect(changed.status == 22)
     // The addresses carry the ID of the key, but not its secret.
-    for text in texts + [String(decoding: try Files.read(log), as: UTF8.self)] {
+    for file in [log, http] { texts.append(String(decoding: try Files.read(file), as: UTF8.self)) }
+    for text in texts {
       #expect(!text.contains(s3.secret) && !text.contains("a-wrong-secret"))
       #expect(text == urls.everything || !text.contains(s3.accessKeyID))
     }
