@@ -126,7 +126,7 @@ let package = Package(
       "Snapshots",
       "MobileSync",
       "SmartStore",
-      "Salesforce", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
+      "Salesforce", "ObjectStore", "HTTP", "SQLite", "JSON", "CSV", "Crypto", "System"),
     // 7: the review page
     library(
       "Review", "Pipelines", "Reports", "Ledger", "Salesforce", "HTTP", "JSON", "Crypto", "System"),
@@ -181,7 +181,8 @@ let package = Package(
       "Pipelines", "Pipelines", "Review", "Rehearsal", "LocalOrg", "Reports", "Reconciliation",
       "Returns",
       "Ledger",
-      "MobileSync", "Bundles", "Snapshots", "SmartStore", "Salesforce", "SQLite", "HTTP", "JSON",
+      "MobileSync", "Bundles", "Snapshots", "SmartStore", "Salesforce", "ObjectStore", "SQLite",
+      "HTTP", "JSON",
       "Crypto",
       "System"),
     tests("Rehearsal", "Rehearsal", "Pipelines", "Reports", "System"),

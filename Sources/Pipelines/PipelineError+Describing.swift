@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import Ledger
 import MobileSync
+import ObjectStore
 import Reconciliation
 import SQLite
 import Salesforce
@@ -42,6 +43,7 @@ extension PipelineError {
       self.init(
         .configuration, "signers", "\(error)",
         fix: "write lines as attache key make prints them: NAME [OPTIONS] TYPE KEY")
+    case let error as ObjectStoreError: self.init(store: error)
     case let error as BundleError:
       self.init(
         error.isDamage ? .damaged : .failed, "bundle", error.description, fix: error.fix)

@@ -26,7 +26,8 @@ package enum AttacheTool {
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileUndoCommand.self,
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
-      PackCommand.self, PruneCommand.self, BackupCommand.self, RecoverCommand.self,
+      PackCommand.self, PublishCommand.self, PublishURLCommand.self, PruneCommand.self,
+      BackupCommand.self, RecoverCommand.self,
       ReturnsListCommand.self, ReturnsShowCommand.self,
       ReturnsReleaseCommand.self, ReturnsDiscardCommand.self, ListCommand.self, StatusCommand.self,
       ReportCommand.self, ExplainCommand.self, CheckCommand.self, InitCommand.self,
@@ -55,7 +56,11 @@ package enum AttacheTool {
   /// The sections of the first help page.
   private static let sections = [
     HelpSection(
-      "run", ["run", "ingest", "reconcile", "prime", "pack", "list", "status", "report", "explain"]),
+      "run",
+      [
+        "run", "ingest", "reconcile", "prime", "pack", "publish", "list", "status", "report",
+        "explain",
+      ]),
     HelpSection("returns and decisions", ["returns", "decide", "review"]),
     HelpSection("stores and bundles", ["store", "bundle", "key", "sync"]),
     HelpSection("org", ["org", "demo"]),

@@ -221,8 +221,7 @@ import Testing
     #expect(try Digest.sha256Hex(file: copy) == content.sha256)
   }
 
-  /// moto does not check the signatures of addresses: those of AWS's example are in
-  /// `RequestSignerTests`.
+  /// The signature of an address is compared with AWS's example in `RequestSignerTests`.
   @Test(arguments: [
     (nil, "https://bundles.s3.eu-central-1.amazonaws.com/prod/a%20b.zip?X-Amz-Algorithm="),
     ("https://s3.example:443/", "https://s3.example/bundles/prod/a%20b.zip?X-Amz-Algorithm="),

@@ -83,6 +83,35 @@ import Testing
     #expect(right.status == 0 && right.messages == "", "\(right.everything)")
   }
 
+  @Test func `check reports an access key that is neither in the file nor in the environment`()
+    async throws
+  {
+    let directory = TemporaryDirectory("check")
+    for (file, text) in BrokenConfiguration.good {
+      let bucket = #""publish": {"store": {"s3": {"region": "r", "bucket": "b"}}}, "limits""#
+      let changed = text.replacing(#""limits""#, with: bucket)
+      try DurableFile.write(Array(changed.utf8), to: directory.file(file.rawValue))
+    }
+    let file = directory.file("pipeline.json")
+    let key = try OrgTemplate.key.get()
+    try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"))
+    let both = ["AWS_ACCESS_KEY_ID": "ID", "AWS_SECRET_ACCESS_KEY": "a-secret"]
+    let told = "\(file):23:31: publish.store.s3: the bucket has no access key: "
+    for (variables, flags, status, message) in [
+      ([:], [], 4, told + "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set"),
+      (["AWS_ACCESS_KEY_ID": "ID"], [], 4, told + "AWS_SECRET_ACCESS_KEY is not set"),
+      ([:], ["--offline-secrets"], 0, "the bucket has no access key"), (both, [], 0, ""),
+    ] {
+      let run = try await ProgramRun.blocking(["check", file] + flags, variables: variables)
+      #expect(run.status == status, "\(run.everything)")
+      #expect(run.messages.contains(message) || message.isEmpty, "\(run.everything)")
+      #expect(!run.everything.contains("a-secret"))
+    }
+    // A run refuses it in the same words, before it does anything.
+    let run = try await ProgramRun.blocking(["run", file, "--data", directory.file("data")])
+    #expect(run.status == 4 && run.messages.contains(told), "\(run.everything)")
+  }
+
   @Test func `check reports that a pipeline and its file have different names`() async throws {
     let file = World.repository + "/pipelines/samples/pipeline-minimal.json"
     let run = try await ProgramRun.blocking(["check", file, "--offline-secrets"])

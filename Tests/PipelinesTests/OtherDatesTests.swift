@@ -151,7 +151,7 @@ import Testing
   @Test(arguments: Dates.all)
   func `check reports a sync up with a date that no sync down fetches`(_ dates: Dates) throws {
     let world = try scene(dates).world
-    let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: true).notes
+    let notes = PipelineFile.reading(path: world.pipeline.file, thoroughly: [:]).notes
     let note = "syncUpAccounts uses \(dates.up) as the modification date"
     let count = notes.filter { $0.contains(note) }.count
     #expect(count == (dates.up == dates.down ? 0 : 1), "\(notes)")

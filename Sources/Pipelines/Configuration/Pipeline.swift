@@ -31,6 +31,8 @@ package struct Pipeline: Sendable {
   package var prime: PrimeSettings
   /// How bundles are built.
   package var pack: PackSettings
+  /// Where bundles are published; nil for nowhere.
+  package var publish: PublishSettings?
   /// Where returns arrive.
   package var inbox: InboxSettings
   /// How edits are sent.
@@ -45,8 +47,8 @@ package struct Pipeline: Sendable {
   package var limits: LimitSettings
 
   static let keys = [
-    "$schema", "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "inbox",
-    "reconcile", "report", "notify", "keep", "limits",
+    "$schema", "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "publish",
+    "inbox", "reconcile", "report", "notify", "keep", "limits",
   ]
 
   /// The file with every default written out, as `attache check` prints it.
@@ -61,6 +63,7 @@ package struct Pipeline: Sendable {
       "notify": notify.json, "limits": limits.json,
     ]
     // The section has no default: only if it is present, runs prune.
+    if let publish { object["publish"] = publish.json }
     if keep.isAsked { object["keep"] = keep.json }
     return .object(object)
   }

@@ -54,9 +54,14 @@ package enum PipelineFile {
 
   /// Reads a pipeline as far as it is valid.
   ///
-  /// If `thoroughly`, also reads the login's files, and compares names.
+  /// If `thoroughly`, also reads the files of secrets, and compares names.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - variables: The environment. If given, every variable that the file names must be set.
+  ///   - thoroughly: The environment for keys that the file does not name.
   package static func reading(
-    path: String, variables: [String: String]? = nil, thoroughly: Bool = false
+    path: String, variables: [String: String]? = nil, thoroughly: [String: String]? = nil
   ) -> Reading {
     let reader = ConfigurationReader(file: path)
     let bytes: [UInt8]
@@ -83,7 +88,8 @@ package enum PipelineFile {
     parser.checkWritable(path)
     let root = reader.parse(bytes)
     let pipeline = root.flatMap { parser.pipeline($0) }
-    if thoroughly, let root, let pipeline {
+    if let thoroughly, let root, let pipeline {
+      parser.checkAccessKey(thoroughly)
       parser.checkFiles(pipeline, root)
       parser.compareNames(pipeline)
       parser.compareDates(pipeline)

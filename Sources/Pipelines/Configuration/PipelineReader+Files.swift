@@ -3,8 +3,8 @@ import JSON
 import System
 
 extension PipelineReader {
-  /// Reads the files of the login (the private key, and the trusted authorities) and the key that
-  /// signs.
+  /// Reads the files of the login (the private key, and the trusted authorities), of the key that
+  /// signs, and of the access key.
   ///
   /// A fault in a file is a problem. A missing file, or one that only another user may read, is
   /// only a remark, because pipelines are often checked on machines without their secrets.
@@ -28,13 +28,20 @@ extension PipelineReader {
     {
       report(PEMFault.ofAuthorities(bytes, now: Clock.wallMilliseconds()), of: path, node)
     }
-    let secrets = [
-      (pipeline.org.login.clientSecret, "clientSecret"),
-      (pipeline.org.login.refreshToken, "refreshToken"),
-      (pipeline.org.login.accessToken, "accessToken"),
+    var secrets = [
+      (pipeline.org.login.clientSecret, login?["clientSecret"]),
+      (pipeline.org.login.refreshToken, login?["refreshToken"]),
+      (pipeline.org.login.accessToken, login?["accessToken"]),
     ]
-    for (secret, name) in secrets {
-      guard case .file(let path) = secret, let node = login?[name]?["file"],
+    if case .store(.s3(let bucket))? = pipeline.publish {
+      let section = root["publish"]?["store"]?["s3"]
+      secrets += [
+        (bucket.secretAccessKey, section?["secretAccessKey"]),
+        (bucket.sessionToken, section?["sessionToken"]),
+      ]
+    }
+    for (secret, node) in secrets {
+      guard case .file(let path) = secret, let node = node?["file"],
         let bytes = content(of: path, node)
       else { continue }
       if bytes.isEmpty { reader.report(node, "\(path) is empty", "write the secret there") }

@@ -16,6 +16,8 @@ struct PipelineReader {
   /// The store files read so far, by path, because stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]
+  /// The bucket whose access key must be in the environment; nil for none.
+  private var accessKey: JSONNode?
   /// The environment variables that must be set.
   private var variables: [(node: JSONNode, name: String)] = []
 
@@ -57,6 +59,7 @@ struct PipelineReader {
     }
     let prime = optional("prime", PrimeSettings.keys, "the section prime")
     let pack = optional("pack", PackSettings.keys, "the section pack")
+    let publish = optional("publish", PublishSettings.keys, "the section publish")
     let inbox = optional("inbox", InboxSettings.keys, "the section inbox")
     let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
     let report = optional("report", ReportSettings.keys, "the section report")
@@ -71,14 +74,23 @@ struct PipelineReader {
     let notifySettings = notify.map { NotifySettings($0, in: directory) } ?? NotifySettings()
     let keepSettings = KeepSettings(keep, bundlesAreGood: packSettings.expiresAfterDays)
     let limitSettings = limits.map { LimitSettings($0) } ?? LimitSettings()
+    let publishSettings = publish.flatMap { section in
+      root["publish"].flatMap { PublishSettings(section, $0, in: directory) }
+    }
+    if case .store(.s3(let bucket))? = publishSettings, bucket.accessKeyId == nil,
+      let node = root["publish"]?["store"]?["s3"]
+    {
+      accessKey = node
+    }
     guard let name, let org, let users else { return nil }
-    let pipeline = Pipeline(
+    var pipeline = Pipeline(
       file: reader.file, called: PipelineFile.called(reader.file), directory: directory, name: name,
       org: org, users: users, stores: stores,
       platforms: platforms, prime: primeSettings, pack: packSettings, inbox: inboxSettings,
       reconcile: reconcileSettings, report: reportSettings, notify: notifySettings,
       keep: keepSettings,
       limits: limitSettings)
+    pipeline.publish = publishSettings
     check(pipeline, node)
     return pipeline
   }
@@ -267,5 +279,28 @@ struct PipelineReader {
       let unset = SecretSource.unset(name)
       reader.report(node, unset.message, unset.fix)
     }
+    if let (node, message, fix) = missingAccessKey(set) { reader.report(node, message, fix) }
+  }
+
+  /// Reports an access key that is neither in the file nor in the environment as a missing file.
+  mutating func checkAccessKey(_ set: [String: String]) {
+    guard let (node, message, fix) = missingAccessKey(set) else { return }
+    missing.append(
+      Problem(
+        file: reader.file, line: node.line, column: node.column, path: node.path, message: message,
+        fix: fix + "; or, on a machine without the secrets, use --offline-secrets"))
+  }
+
+  private func missingAccessKey(
+    _ set: [String: String]
+  ) -> (JSONNode, message: String, fix: String)? {
+    let missing = S3Settings.keyVariables.filter { (set[$0] ?? "").isEmpty }
+    guard let accessKey, !missing.isEmpty else { return nil }
+    return (
+      accessKey,
+      "the bucket has no access key: \(missing.joined(separator: " and ")) "
+        + (missing.count == 1 ? "is not set" : "are not set"),
+      "set \(missing.count == 1 ? "it" : "them"), or write \"accessKeyId\" and \"secretAccessKey\""
+    )
   }
 }

@@ -15,6 +15,7 @@ package struct KeepWork {
   private let data: DataDirectory
   private let ledger: LedgerDatabase
   private let survey: KeepSurvey
+  private let publish: PublishSettings?
 
   /// Opens a pipeline's directory for pruning.
   ///
@@ -23,7 +24,7 @@ package struct KeepWork {
     _ pipeline: Pipeline, _ data: DataDirectory, ledger: LedgerDatabase,
     variables: [String: String]
   ) {
-    keep = pipeline.keep
+    (keep, publish) = (pipeline.keep, pipeline.publish)
     index = BundleIndex(data: data, pipeline: pipeline, variables: variables)
     (self.data, self.ledger) = (data, ledger)
     survey = KeepSurvey(
@@ -61,10 +62,25 @@ package struct KeepWork {
     for item in plan.going where item.kind != .generation { try remove(item, by: plan) }
     // Targets of the stable links must stay, even if a run could not update the links.
     if plan.going.contains(where: { $0.kind == .generation }) { try index.write() }
+    let areObjectsNoted = try noteObjects(of: plan)
     for item in plan.going where item.kind == .generation { try remove(item, by: plan) }
+    if !areObjectsNoted { _ = try noteObjects(of: plan) }
     try sweepReasons()
     try ledger.prune(edits: plan.values, runs: plan.runs)
     return plan
+  }
+
+  /// Notes the generations whose objects the next publication removes from the store, before their
+  /// files are removed; returns false if the disk has no space for the note.
+  private func noteObjects(of plan: KeepPlan) throws -> Bool {
+    guard case .store(let store)? = publish else { return true }
+    do throws(SystemError) {
+      try PublishNotes.add(plan.going, goingFrom: store.location, in: data)
+    } catch {
+      guard error.isFull else { throw error }
+      return false
+    }
+    return true
   }
 
   private func remove(_ item: KeepPlan.Item, by plan: KeepPlan) throws {

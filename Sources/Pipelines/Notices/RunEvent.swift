@@ -34,6 +34,8 @@ package enum RunEvent: Sendable, Equatable {
   /// A bundle was written.
   case bundleWritten(
     snapshot: String, username: String, platform: String, path: String, bytes: Int)
+  /// Bundles were published, or objects of pruned generations removed.
+  case published(PublishSummary)
   /// Edits were resolved, out of a total.
   case editsSettled(done: Int, of: Int)
   /// A report was written to a directory.
@@ -140,6 +142,8 @@ extension RunEvent {
           ("snapshot", .string(snapshot)), ("platform", .string(platform)),
           ("path", .string(path)), ("bytes", number(bytes)),
         ])
+    case .published(let summary):
+      return event("published", (summary.json().object ?? [:]).map { ($0.0, $0.1) })
     case .editsSettled(let done, let total):
       return event("editsSettled", [("done", number(done)), ("of", number(total))])
     case .reportWritten(let path): return event("reportWritten", [("path", .string(path))])

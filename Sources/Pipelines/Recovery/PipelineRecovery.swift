@@ -24,6 +24,8 @@ package struct PipelineRecovery {
     package var newOrg = false
     /// Whether to change nothing.
     package var isDryRun = false
+    /// What the store has where the pipeline publishes.
+    package var published = Published()
     /// The name of the operator.
     package var by: String
     /// The time, in ms of the wall clock.
@@ -34,12 +36,24 @@ package struct PipelineRecovery {
     }
   }
 
+  /// What devices can get from the store where the pipeline publishes.
+  package struct Published: Sendable {
+    /// The latest generation of each user.
+    package var generations: [String: Int64] = [:]
+    /// The users who can get other bundles than there are here, or later ones.
+    package var outdated: Set<String> = []
+  }
+
   private let pipeline: Pipeline
   private let root: String
   private let request: Request
 
   private init(_ pipeline: Pipeline, _ root: String, _ request: Request) {
-    (self.pipeline, self.root, self.request) = (pipeline, root, request)
+    (self.pipeline, self.root) = (pipeline, root)
+    var request = request
+    // Another directory has published, of which this one is an older copy.
+    if !request.published.outdated.isEmpty { request.isRestored = true }
+    self.request = request
   }
 
   /// Recovers a pipeline, or returns what a recovery would do.
@@ -169,6 +183,10 @@ package struct PipelineRecovery {
       let newest = Int64(try data.generations(of: id).last ?? 0)
       findings.generations[id] = max(findings.generations[id] ?? 0, newest)
     }
+    findings.outdated = request.published.outdated.count
+    for (id, generation) in request.published.generations {
+      findings.generations[id] = max(findings.generations[id] ?? 0, generation)
+    }
     if let last = try data.lastReport(beyond: 0, since: nil) { runs.append(Int64(last.run)) }
     findings.lastRun = runs.max() ?? 0
     findings.isFirst = try ledger?.recoveries().isEmpty ?? true
@@ -209,6 +227,10 @@ package struct PipelineRecovery {
     let recoveries = try state.recoveries()
     let knowsAll = ledger != nil && (key <= 1 || !recoveries.isEmpty)
     for (id, generation) in findings.generations { try note(id, generation, data, state) }
+    if !request.published.outdated.isEmpty {
+      let known = try state.noted(.fromScratch) ?? []
+      try state.store(known.union(request.published.outdated), as: .fromScratch)
+    }
     // Returns that the ledger does not know are ingested again. They are moved before the ledger is
     // changed, so that an interrupted recovery can be repeated.
     try Files.makeDirectory(data.processing)

@@ -47,6 +47,8 @@ package struct RecoveryFindings: Sendable, Hashable {
   package var waiting = 0
   /// Refused returns that are acceptable now, because their bundles were issued before.
   package var releasable: [String] = []
+  /// The number of users who can get other bundles from the store than there are here.
+  package var outdated = 0
   /// The path to which an unreadable ledger was moved.
   package var aside: String?
   /// The backup; nil for the existing data directory.
@@ -68,6 +70,11 @@ package struct RecoveryFindings: Sendable, Hashable {
     lines.append(
       "snapshots: \(generations.count); the newest generation of each is kept"
         + (from == nil ? "" : ", its stores are rebuilt by the next prime"))
+    if outdated > 0 {
+      lines.append(
+        "\(CountText.of(outdated, "user")) can get other bundles from the store than there are here: "
+          + "the next run primes them again")
+    }
     if !again.isEmpty {
       lines.append(
         "\(CountText.of(again.count, "return")) will be ingested again, because the ledger does not know them"
@@ -111,7 +118,7 @@ package struct RecoveryFindings: Sendable, Hashable {
       "epoch": JSONValue(epoch), "lastRun": JSONValue(lastRun),
       "snapshots": JSONValue(generations.count), "returnsAgain": JSONValue(again),
       "waitingEdits": JSONValue(waiting), "releasable": JSONValue(releasable),
-      "newOrg": .bool(isNewOrg),
+      "newOrg": .bool(isNewOrg), "outdated": JSONValue(outdated),
     ]
     object["known"] = known.map { .string(Dates.utc($0)) }
     object["aside"] = aside.map(JSONValue.string)

@@ -242,6 +242,8 @@ package struct PipelineRun {
 
   private func performStages() async throws {
     try await PipelineUsers(run: context).checkAsked()
+    var publication = RunPublication(run: context)
+    try await publication.check()
     for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
@@ -264,6 +266,7 @@ package struct PipelineRun {
       context.summary.costs.append(cost)
       context.report(.stageFinished(cost))
     }
+    try await publication.perform()
     if context.access.org.replacedHalves > 0 {
       context.warn(
         "texts of the org contain unpaired surrogates, which no device can read: each is replaced by U+FFFD"

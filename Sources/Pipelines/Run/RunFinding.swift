@@ -24,6 +24,8 @@ package enum RunFinding: String, Sendable, CaseIterable {
   case incompleteData
   /// Users read a record differently who were expected to read it alike.
   case unlikeRecords
+  /// Bundles could not be published, because of the store or of what is published there.
+  case notPublished
 
   /// The exit status of a run with this finding, if there is none worse.
   package var exitStatus: ExitStatus {
@@ -33,6 +35,7 @@ package enum RunFinding: String, Sendable, CaseIterable {
       .needsAttention
     case .limitReached: .tryLater
     case .loginFailed: .authentication
+    case .notPublished: .configuration
     case .failedSnapshot, .stageRefused: .failed
     }
   }

@@ -55,6 +55,8 @@ package struct RunSummary: Sendable {
   package var findings: Set<RunFinding> = []
   /// The commands that send the held changes.
   package var confirm: [String] = []
+  /// What was published.
+  package var published = PublishSummary()
   /// The files that were pruned.
   package var pruned = KeepPlan()
   /// The expected outcome of each edit in a dry run.
@@ -97,6 +99,7 @@ package struct RunSummary: Sendable {
     if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
     if !forecasts.isEmpty { object["expected"] = .array(forecasts.map(\.json)) }
     if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
+    if !published.isEmpty { object["published"] = published.json() }
     if !pruned.isEmpty { object["pruned"] = .object(pruned.totals) }
     if let report { object["report"] = .string(report) }
     if !plan.isEmpty { object["plan"] = .array(plan.map { .string($0) }) }

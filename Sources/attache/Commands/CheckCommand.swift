@@ -23,7 +23,7 @@ struct CheckCommand: Command {
     [
       .pipeline(\.pipeline),
       .flag(
-        "offline-secrets", "report missing secret files only as notes", \.offlineSecrets),
+        "offline-secrets", "report missing secrets only as notes", \.offlineSecrets),
       .flag("notify", "send a test to the notification targets", \.notify),
     ] + Options.output.map { $0.within(\.options) }
   }
@@ -35,7 +35,8 @@ struct CheckCommand: Command {
 
   func run(_ context: Program) async throws -> ExitStatus {
     let path = try PipelineFile.locate(pipeline)
-    let reading = PipelineFile.reading(path: context.absolute(path), thoroughly: true)
+    let reading = PipelineFile.reading(
+      path: context.absolute(path), thoroughly: context.variables)
     let problems = reading.problems + (offlineSecrets ? [] : reading.missing)
     if !problems.isEmpty { throw Problems(problems) }
     let pipeline = try reading.checked()

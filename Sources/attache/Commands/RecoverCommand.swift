@@ -55,6 +55,10 @@ struct RecoverCommand: Command {
     var request = PipelineRecovery.Request(by: by ?? ProcessEnvironment.userName())
     request.backup = try backup.map { try backupFile($0, context) }
     (request.isRestored, request.newOrg, request.isDryRun) = (restored, newOrg, dryRun)
+    // A restored directory may have older generations than devices can get.
+    let publisher = try await Publisher.open(
+      read, root: call.root(of: read), variables: context.variables)
+    if let published = try await publisher?.published() { request.published = published }
     let findings = try PipelineRecovery.perform(read, root: call.root(of: read), request)
     if options.json {
       context.print(findings.json(read.name, isDone: !dryRun))

@@ -32,6 +32,7 @@ enum EventText {
       return "prime: \(username) skipped: \(reason)"
     case .bundleWritten(_, _, _, let path, let bytes):
       return "pack: \(path) (\(ByteCount.text(bytes)))"
+    case .published(let summary): return "publish: \(summary.text)"
     case .warning(let text): return "warning: \(text)"
     }
   }

@@ -1,0 +1,62 @@
+import JSON
+import ObjectStore
+
+/// An object store: a bucket of an S3 service, or a directory.
+package enum ObjectStoreSettings: Sendable, Hashable {
+  case s3(S3Settings)
+  /// The path of the directory.
+  case directory(String)
+
+  static let keys = ["s3", "directory"]
+  static let example = #"{"s3": {"region": "…", "bucket": "…"}} or {"directory": "PATH"}"#
+
+  init?(_ node: JSONNode, in directory: String, _ reader: ConfigurationReader) {
+    guard let object = reader.object(node, known: Self.keys, what: "a store") else { return nil }
+    guard Self.keys.count(where: { object[$0] != nil }) == 1 else {
+      reader.report(node, "a store is a bucket or a directory", "write \(Self.example)")
+      return nil
+    }
+    if object["directory"] != nil {
+      guard let path = object.text("directory") else { return nil }
+      self = .directory(ConfigurationReader.join(directory, path))
+    } else {
+      guard
+        let section = object.object("s3", known: S3Settings.keys, what: "a bucket"),
+        let settings = S3Settings(section, in: directory)
+      else { return nil }
+      self = .s3(settings)
+    }
+  }
+
+  var json: JSONValue {
+    switch self {
+    case .s3(let settings): ["s3": settings.json]
+    case .directory(let path): ["directory": .string(path)]
+    }
+  }
+
+  /// The store in messages and notes, without any secret.
+  var location: String {
+    switch self {
+    case .s3(let settings): settings.location.description
+    case .directory(let path): path
+    }
+  }
+
+  /// Opens the store; may read secrets, so do not call it on the cooperative pool.
+  ///
+  /// - Parameter deadlineSeconds: The time after which a failed request is not repeated; nil for
+  ///   the usual one.
+  func open(
+    _ variables: [String: String], caFile: String?, deadlineSeconds: Int? = nil
+  ) throws -> any ObjectStore {
+    switch self {
+    case .s3(let settings):
+      var limits = S3Store.Limits()
+      limits.deadlineSeconds = deadlineSeconds ?? limits.deadlineSeconds
+      return try S3Store(
+        settings.location, settings.credentials(variables), caFile: caFile, limits: limits)
+    case .directory(let path): return DirectoryStore(path)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Crypto
+import JSON
+import ObjectStore
+import Pipelines
+import System
+import TestSupport
+import Testing
+
+/// A data directory with bundles of two users that a test wrote, and a store for them.
+struct PublishScene {
+  enum Kind: String, Sendable, CaseIterable {
+    case directory, s3
+
+    static let installed = allCases.filter { $0 == .directory || ForeignS3.isThere }
+  }
+
+  static let users = ["005000000000001AAA", "005000000000002AAA"]
+
+  let scratch = TemporaryDirectory("published")
+  let pipeline: Pipeline
+  let store: any ObjectStore
+  var root: String { scratch.file("data") }
+  private var data: String { root + "/" + pipeline.name }
+  /// The notes of the publisher, which a killed one leaves as they were.
+  var notes: String { data + "/published.json" }
+
+  /// A store without objects, unless another scene's store is given.
+  init(_ kind: Kind, store other: (any ObjectStore)? = nil) throws {
+    pipeline = try PipelineFile.read(
+      path: BrokenConfigurationTests.fixtures.path + "/first/pipeline.json")
+    store = try other ?? Self.store(kind, scratch.file("store"))
+  }
+
+  static func store(_ kind: Kind, _ directory: String) throws -> any ObjectStore {
+    guard kind == .s3 else { return DirectoryStore(directory) }
+    let s3 = try #require(ForeignS3.shared)
+    var bucket = S3Location(
+      endpoint: s3.url, region: ForeignS3.region, bucket: ForeignS3.bucket)
+    bucket.prefix = RandomBytes.uuid()
+    return try S3Store(
+      bucket, S3Credentials(accessKeyID: s3.accessKeyID, secret: Secret(s3.secret)))
+  }
+
+  /// Writes a generation of each user, a signed bundle with a delta, and the list of them.
+  func write(_ generation: Int) throws {
+    var entries: [JSONValue] = []
+    func entry(_ path: String) throws -> JSONObject {
+      let bytes = Array("\(path) of generation \(generation)".utf8)
+      try Files.makeDirectory(Files.parent(of: data + "/" + path) ?? "")
+      try DurableFile.write(bytes, to: data + "/" + path)
+      return [
+        "path": .string(path), "bytes": JSONValue(bytes.count),
+        "sha256": .string(Digest.sha256Hex(bytes)),
+      ]
+    }
+    for user in Self.users {
+      let directory = "users/\(user)/\(generation)/"
+      var bundle = try entry(directory + "ios.bundle.zip")
+      _ = try entry(directory + "ios.bundle.zip.sig")
+      bundle["platform"] = "ios"
+      bundle["generation"] = JSONValue(generation)
+      var delta = try entry(directory + "ios.delta.from-\(generation - 1).zip")
+      delta["from"] = JSONValue(generation - 1)
+      bundle["deltas"] = .array([.object(delta)])
+      entries.append(.object(bundle))
+    }
+    let list: JSONValue = ["format": 1, "bundles": .array(entries)]
+    try DurableFile.write(list.bytes, to: data + "/bundles.json")
+  }
+
+  func key(_ user: Int, _ path: String) -> String {
+    "\(pipeline.name)/users/\(Self.users[user])/\(path)"
+  }
+
+  func path(_ user: Int, _ path: String) -> String { "\(data)/users/\(Self.users[user])/\(path)" }
+
+  @discardableResult
+  func publish(
+    isWhole: Bool = false, isDryRun: Bool = false, to other: (any ObjectStore)? = nil
+  ) async throws -> PublishSummary {
+    try await Publisher(pipeline, root: root, store: other ?? store)
+      .publish(isWhole: isWhole, isDryRun: isDryRun)
+  }
+
+  /// Expects that every file that a user's `latest.json` names is there with its digest, and
+  /// returns the generation of each user.
+  func publishedGenerations() async throws -> [Int64?] {
+    var generations: [Int64?] = []
+    for user in Self.users.indices {
+      let latest = try await read(key(user, "latest.json")).map { try JSONValue(parsing: $0) }
+      generations.append(latest?["generation"]?.int)
+      let bundles = latest?["bundles"]?.array ?? []
+      let files = bundles.flatMap { bundle -> [JSONValue] in
+        [bundle] + [bundle["signature"]].compactMap(\.self) + (bundle["deltas"]?.array ?? [])
+      }
+      #expect(latest == nil || files.count == 3)
+      for file in files {
+        let content = try await read(key(user, #require(file["path"]?.string)))
+        #expect(content.map { Digest.sha256Hex($0) } == file["sha256"]?.string)
+      }
+    }
+    return generations
+  }
+
+  private func read(_ key: String) async throws -> [UInt8]? {
+    let copy = scratch.file(RandomBytes.uuid())
+    guard try await store.get(key, to: copy, limit: 1 << 20) != nil else { return nil }
+    return try Files.read(copy)
+  }
+}
