@@ -382,7 +382,7 @@ extension Book {
   // MARK: creates
 
   /// The pipeline creates each record of a phone at most once, except for one recreated after a
-  /// deletion and one that an operator had created beside those that were shown.
+  /// deletion and one that an operator had created although others were shown.
   ///
   /// A record that the phone has sent as well is reported.
   private func judgeCreates(in world: World) throws {

@@ -69,7 +69,7 @@ extension History {
     case 1:
       steps += [decide(&random), .editAgain(phone: phone, field: pick)]
       steps += maybe(&random, 70, .returnStore(phone: phone))
-    // A deletion is given up, and a new row's record is named.
+    // A deletion is discarded, and a new row's record is named.
     default:
       steps.append(decide(&random, wanted: first.kinds.contains(.delete) ? .discard : .record))
     }

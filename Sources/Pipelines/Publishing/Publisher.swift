@@ -41,7 +41,7 @@ package struct Publisher: Sendable {
     self.init(pipeline, data, store, variables)
   }
 
-  /// Opens the store of a pipeline, on a thread of its own; nil if it publishes to none.
+  /// Opens the store of a pipeline, on a separate thread; nil if it publishes to none.
   package static func open(
     _ pipeline: Pipeline, root: String, variables: [String: String]
   ) async throws -> Publisher? {

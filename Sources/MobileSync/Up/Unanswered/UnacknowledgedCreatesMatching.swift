@@ -197,8 +197,8 @@ struct UnacknowledgedCreatesMatching {
 
   /// Assigns the record if only one record and one create remain; returns whether it did.
   ///
-  /// A record that has nothing of what was sent may be the sender's separate work at that time,
-  /// whoever has changed it since, so an operator must decide.
+  /// A record that has nothing of what was sent may be the sender's separate work at that time, even
+  /// if another user has changed it since, so an operator must decide.
   private mutating func adoptTheLast() -> Bool {
     for index in groups.indices where groups[index].members.count == 1 {
       let create = groups[index].members[0]
