@@ -49,6 +49,11 @@ import attache
     try scene.run("prime field-service --user ada@example.com")
     try scene.run("pack field-service")
     try scene.run("run field-service")
+    for words in ["publish field-service --dry-run", "publish field-service"] {
+      try scene.run(words)
+    }
+    // The files of a directory have no addresses.
+    try scene.run("publish url field-service ada@example.com", status: 4)
     try scene.keepBundle()
     try scene.run("bundle inspect ios.bundle.zip")
     try scene.run("bundle verify ios.bundle.zip")
@@ -215,6 +220,9 @@ final class ExampleScene {
       Array(
         String(decoding: demo, as: UTF8.self).replacing("\"demo\"", with: "\"field-service\"")
           .replacing("\"pack\"", with: #""notify": { "command": ["/bin/true"] }, "pack""#)
+          .replacing(
+            "\"inbox\"", with: #""publish": {"store": {"directory": "../published"}}, "inbox""#
+          )
           .replacing("\"tar.zst\"", with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#)
           .utf8))
     try write("userstore.json", Files.read(pipelines + "/demo/userstore.json", limit: 1 << 20))

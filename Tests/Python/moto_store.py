@@ -1,6 +1,6 @@
 """An S3 store that checks signatures, of PyPI's moto: prints its address and a key, and ends with its
 parent."""
-import json, logging, os, time
+import json, logging, os, threading, time
 from datetime import datetime
 from unittest.mock import patch
 from urllib.parse import parse_qsl, urlsplit
@@ -15,6 +15,8 @@ from botocore.credentials import Credentials
 from moto.server import DomainDispatcherApplication, ThreadedMotoServer
 
 serve = DomainDispatcherApplication.__call__
+# moto compares a condition and then writes, so two writers at the same time could both succeed.
+turn = threading.Lock()
 
 
 def serve_addresses(self, environ, start_response):
@@ -35,7 +37,8 @@ def serve_addresses(self, environ, start_response):
             environ["HTTP_" + name.upper().replace("-", "_")] = value
         environ["QUERY_STRING"] = ""
         environ["REQUEST_URI"] = environ["RAW_URI"] = urlsplit(request.url).path
-    return serve(self, environ, start_response)
+    with turn:
+        return serve(self, environ, start_response)
 
 
 DomainDispatcherApplication.__call__ = serve_addresses
