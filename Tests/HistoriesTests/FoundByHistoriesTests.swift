@@ -386,6 +386,47 @@ import Testing
         .run(.all, held), .run(.reconcile, held), .run(.undo(back: 1), nil),
         .syncUp(phone: 0, soup: 3, most: 100), .run(.all, held),
       ]),
+    Found(
+      "a record that has nothing of a lost create is not taken for it", 316_227_195,
+      setup(quiet: 900, .external, android: [0, 1], across: .lastWins, carries: true, moves: true),
+      [
+        .create(phone: 0, soup: 0, .boolean), .returnStore(phone: 0),
+        .run(
+          .reconcile,
+          Mishap(
+            kind: .killAtWrite, nth: 1, arrives: false,
+            then: OrgChange(action: .delete, target: .newest, isSameSecond: true))),
+        .create(phone: 1, soup: 0, .boolean), .syncUp(phone: 1, soup: 3, most: 100),
+        .editAgain(phone: 1, field: 80),
+        .orgChange(OrgChange(action: .update(field: 3), target: .ofPhone, isSameSecond: true)),
+      ]),
+    Found(
+      "what an operator entered for one row stands against another row of the record",
+      20_261_129_163,
+      setup(quiet: 0, .correlation, android: [1, 2], across: .firstWins, carries: true),
+      [
+        .edit(phone: 2, soup: 1, pick: 79, field: 1, .boolean),
+        .editInOtherSoup(phone: 2, field: 90), .returnStore(phone: 2), .run(.reconcile, nil),
+        .decide(back: 0, way: 70),
+      ]),
+    Found(
+      "a deletion that arrives after an operator discarded it stays open", 1,
+      setup(quiet: 120, .none),
+      [
+        .delete(phone: 0, soup: 0, pick: 3, .boolean), .returnStore(phone: 0),
+        .run(.reconcile, held), .wait(seconds: 3600), .run(.reconcile, held),
+        .decide(back: 0, way: 0, wanted: .discard), .run(.reconcile, nil), .lateArrival,
+        .run(.reconcile, nil),
+      ]),
+    Found(
+      "a create that arrives after an operator named another record stays open", 2,
+      setup(quiet: 120, .none),
+      [
+        .create(phone: 0, soup: 0, .boolean), .returnStore(phone: 0), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, held),
+        .decide(back: 0, way: 0, wanted: .record), .run(.reconcile, nil), .lateArrival,
+        .run(.reconcile, nil),
+      ]),
   ]
 
   @Test(arguments: found)
