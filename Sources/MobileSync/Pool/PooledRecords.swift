@@ -93,8 +93,10 @@ final class PooledRecords {
       if !isSampled[group], !theirs.isEmpty {
         sample[group] = Array(theirs.shuffled().prefix(RecordPool.sampleSize))
         let picked = Set(sample[group].map(\.id))
-        mine += sample[group]
         theirs.removeAll { picked.contains($0.id) }
+        // A store's rows are in the order of the list, whether the records were claimed or sampled.
+        let left = Set(theirs.map(\.id))
+        mine = pending[group].filter { !left.contains($0.id) }
         sampledKeys.formUnion(picked.compactMap { RecordIDSet.key($0.utf8) })
       }
       isSampled[group] = true
