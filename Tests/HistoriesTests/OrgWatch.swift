@@ -66,14 +66,23 @@ final class OrgWatch: Sendable {
   }
 
   /// Reads the org; differences from the last reading are attributed to `author`.
-  func look(_ author: Author) {
-    turn.withLock { _ in
-      do {
-        let found = try read()
-        let time = org.now()
-        state.withLock { Self.take(found, author, time, &$0) }
-      } catch { state.withLock { $0.failure = "\(error)" } }
+  func look(_ author: Author) { turn.withLock { _ in takeTurn(author) } }
+
+  /// Changes the org between two readings, without another reading in between.
+  func change<Result>(as author: Author, _ change: () throws -> Result) rethrows -> Result {
+    try turn.withLock { _ in
+      takeTurn(.pipeline)
+      defer { takeTurn(author) }
+      return try change()
     }
+  }
+
+  private func takeTurn(_ author: Author) {
+    do {
+      let found = try read()
+      let time = org.now()
+      state.withLock { Self.take(found, author, time, &$0) }
+    } catch { state.withLock { $0.failure = "\(error)" } }
   }
 
   private func read() throws -> [OrgRecord] {

@@ -5,10 +5,7 @@ import TestSupport
 /// Changes by other users in the org.
 extension World {
   func changeOrg(_ work: OrgChange) throws -> Bool {
-    watch.look(.pipeline)
-    let isDone = try OtherUser(self).perform(work, in: org)
-    watch.look(.otherUser)
-    return isDone
+    try watch.change(as: .otherUser) { try OtherUser(self).perform(work, in: org) }
   }
 }
 
@@ -28,10 +25,8 @@ struct OtherUser: Sendable {
   }
 
   func performMeanwhile(_ work: OrgChange, in org: Org) {
-    watch.look(.pipeline)
     // A change that is not possible is skipped.
-    _ = try? perform(work, in: org)
-    watch.look(.otherUser)
+    _ = try? watch.change(as: .otherUser) { try perform(work, in: org) }
   }
 
   func perform(_ work: OrgChange, in org: Org) throws -> Bool {
