@@ -137,7 +137,7 @@ import Testing
 
   /// Writes a program that copies files below the store, as many as are allowed, and none of one
   /// user.
-  private func writeProgram(without user: String = "nobody") throws {
+  private func writeProgram(without user: String = "none") throws {
     let text = """
       #!/bin/sh
       left=$(cat '\(scratch.file("allowed"))')

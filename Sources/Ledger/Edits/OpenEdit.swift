@@ -116,3 +116,10 @@ package struct OpenEdit {
     RecordClaim(editID: id, arrived: arrived, verdict: nil)
   }
 }
+
+extension Sequence<OpenEdit> {
+  /// The edits by their numbers.
+  package var byNumber: [Int64: OpenEdit] {
+    Dictionary(uniqueKeysWithValues: map { ($0.id, $0) })
+  }
+}

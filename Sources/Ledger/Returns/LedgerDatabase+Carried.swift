@@ -78,9 +78,7 @@ extension LedgerDatabase {
       FROM edit e JOIN returned r ON r.id = e.return_id
       WHERE r.snapshot_id = \(snapshotID) AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
-    let ids = Set(rows.compactMap { $0[0].integer })
-    let edits = Dictionary(
-      uniqueKeysWithValues: try edits(.numbered(ids)).map { ($0.id, $0) })
+    let edits = try edits(.numbered(Set(rows.compactMap { $0[0].integer }))).byNumber
     return try rows.compactMap { row in
       guard let edit = edits[row[0].integer ?? 0] else { return nil }
       return CarryFacts(

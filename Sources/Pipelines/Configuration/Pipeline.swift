@@ -62,8 +62,8 @@ package struct Pipeline: Sendable {
       "pack": pack.json, "inbox": inbox.json, "reconcile": reconcile.json, "report": report.json,
       "notify": notify.json, "limits": limits.json,
     ]
-    // The section has no default: only if it is present, runs prune.
     if let publish { object["publish"] = publish.json }
+    // The section has no default: only if it is present, runs prune.
     if keep.isAsked { object["keep"] = keep.json }
     return .object(object)
   }

@@ -1,3 +1,4 @@
+import Crypto
 import JSON
 import Ledger
 import System
@@ -46,6 +47,22 @@ struct PublishNotes: Sendable, Hashable {
     }
     if notes == old { return }
     try notes.write(in: data)
+  }
+
+  /// The users of a pipeline with something new, or all.
+  func due(of pipeline: Pipeline, in data: DataDirectory, isWhole: Bool) throws -> [PublishedUser] {
+    try PublishedUser.list(in: data).filter {
+      isWhole || users[$0.id] != Self.digest($0, of: pipeline)
+    }
+  }
+
+  /// Notes that everything of a user was published.
+  mutating func note(_ user: PublishedUser, of pipeline: Pipeline) {
+    users[user.id] = Self.digest(user, of: pipeline)
+  }
+
+  private static func digest(_ user: PublishedUser, of pipeline: Pipeline) -> String {
+    Digest.sha256Hex(user.latest(of: pipeline.name))
   }
 
   func write(in data: DataDirectory) throws(SystemError) {

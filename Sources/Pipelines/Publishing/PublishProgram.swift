@@ -36,9 +36,7 @@ struct PublishProgram {
   func publish(isWhole: Bool, isDryRun: Bool, pause: RetryPause) async throws -> PublishSummary {
     var summary = PublishSummary(location: location)
     var notes = PublishNotes(noted, in: data)
-    let due = try PublishedUser.list(in: data).filter { user in
-      isWhole || notes.users[user.id] != Digest.sha256Hex(user.latest(of: pipeline.name))
-    }
+    let due = try notes.due(of: pipeline, in: data, isWhole: isWhole)
     let scratch = try Files.makeScratchDirectory(variables)
     defer {
       // A leftover copy in the scratch directory does no harm.
@@ -48,7 +46,7 @@ struct PublishProgram {
     for (index, user) in due.enumerated() {
       do {
         if !isDryRun { try await publish(user, scratch, pause) }
-        notes.users[user.id] = Digest.sha256Hex(user.latest(of: pipeline.name))
+        notes.note(user, of: pipeline)
         summary.users.append(user.id)
         for file in user.files {
           summary.paths.append(file.path)

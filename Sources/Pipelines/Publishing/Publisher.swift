@@ -1,4 +1,3 @@
-import Crypto
 import ObjectStore
 import System
 
@@ -73,7 +72,8 @@ package struct Publisher: Sendable {
       pipeline: pipeline, data: data, store: store, scratch: scratch, isDryRun: isDryRun)
     var failure: (any Error)?
     do {
-      try await publish(try due(notes, isWhole: isWhole), by: publication, &summary, &notes)
+      let due = try notes.due(of: pipeline, in: data, isWhole: isWhole)
+      try await publish(due, by: publication, &summary, &notes)
       try await removePruned(by: publication, &summary, &notes)
     } catch {
       failure = error
@@ -81,13 +81,6 @@ package struct Publisher: Sendable {
     if !isDryRun, notes != old { try notes.write(in: data) }
     if let failure { throw failure }
     return summary
-  }
-
-  /// The users with something new, or all.
-  private func due(_ notes: PublishNotes, isWhole: Bool) throws -> [PublishedUser] {
-    try PublishedUser.list(in: data).filter { user in
-      isWhole || notes.users[user.id] != Digest.sha256Hex(user.latest(of: pipeline.name))
-    }
   }
 
   private func publish(
@@ -112,7 +105,7 @@ package struct Publisher: Sendable {
       while let (user, outcome) = try await group.next() {
         switch outcome {
         case .success(let written):
-          notes.users[user.id] = Digest.sha256Hex(user.latest(of: pipeline.name))
+          notes.note(user, of: pipeline)
           summary.paths += written.paths
           summary.bytes += written.bytes
           if written.isNew { summary.users.append(user.id) }
@@ -160,7 +153,7 @@ package struct Publisher: Sendable {
       // PIPELINE/users/ID/GENERATION/FILE
       let parts = object.key.split(separator: "/")
       guard parts.count == 5, let generation = Int64(parts[3]) else { continue }
-      generations[String(parts[2]), default: 0].raise(to: generation)
+      generations[String(parts[2])] = max(generations[String(parts[2])] ?? 0, generation)
     }
     let plan = try await publish(isWhole: true, isDryRun: true)
     return PipelineRecovery.Published(
@@ -184,10 +177,6 @@ package struct Publisher: Sendable {
       return (path, url)
     }
   }
-}
-
-extension Int64 {
-  fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
 }
 
 extension Publisher {

@@ -54,10 +54,7 @@ struct CascadeSearch {
     try await learn(Set(deletions.compactMap { $0.sobject?.lowercased() }))
     var concerned = writers.filter { fields[$0.sobject] != nil }
     if concerned.isEmpty { return [] }
-    let edits = Dictionary(
-      uniqueKeysWithValues: try state.edits(.numbered(Set(concerned.map(\.edit)))).map {
-        ($0.id, $0)
-      })
+    let edits = try state.edits(.numbered(Set(concerned.map(\.edit)))).byNumber
     for index in concerned.indices {
       concerned[index].openEdit = edits[concerned[index].edit]
     }

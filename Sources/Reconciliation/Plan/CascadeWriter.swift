@@ -46,10 +46,7 @@ extension LedgerDatabase {
       FROM edit e WHERE e.operation IN ('delete', 'dropped') AND e.finding IS NULL
         AND \(Self.isUnsettledEdit) ORDER BY e.id
       """)
-    let edits = Dictionary(
-      uniqueKeysWithValues: try edits(.numbered(Set(ids.compactMap { $0[0].integer }))).map {
-        ($0.id, $0)
-      })
+    let edits = try edits(.numbered(Set(ids.compactMap { $0[0].integer }))).byNumber
     return ids.compactMap { row in
       guard let edit = edits[row[0].integer ?? 0], edit.syncOperation == .delete,
         !edit.isToBeUndone

@@ -46,7 +46,7 @@ extension SnapshotPlanner {
   nonisolated(nonsending) func followingMended(
     _ edits: [OpenEdit], into plan: inout SnapshotPlan
   ) async throws -> [OpenEdit] {
-    var (rest, mended): ([OpenEdit], [Int64: String]) = ([], [:])
+    var (rest, chosen): ([OpenEdit], [Int64: String]) = ([], [:])
     for edit in edits {
       guard edit.decision?.decision == .retry, let twins = try twins(of: edit) else {
         rest.append(edit)
@@ -63,13 +63,13 @@ extension SnapshotPlanner {
       }
       if let creation = edit.creation {
         try state.note(.chosen(id), of: creation.id)
-        mended[creation.id] = id
+        chosen[creation.id] = id
       }
       rest.append(edit.choosing(id))
     }
     // Other edits of the same new record are sent to it in this run already.
     return rest.map { edit in
-      edit.creation.flatMap { mended[$0.id] }.map(edit.choosing) ?? edit
+      edit.creation.flatMap { chosen[$0.id] }.map(edit.choosing) ?? edit
     }
   }
 

@@ -13,7 +13,7 @@ extension LedgerJournal {
   ///
   /// One query is made per object; if it fails, the message is left as it is.
   nonisolated(nonsending) func nameSurvivors() async throws {
-    let refused = takeBereft()
+    let refused = takeOrphans()
     if refused.isEmpty { return }
     var references: [String: Set<String>] = [:]
     var places: [(send: Write, refusal: RowRefusal, field: String, id: String)] = []

@@ -24,7 +24,7 @@ package final class LedgerJournal: SyncUpJournal {
   private var parentIDs: [String: String] = [:]
   package var mostChanges = Int.max
   /// The edits that the org refused because a record that they refer to is deleted.
-  private var bereft: [(send: Write, refusal: RowRefusal)] = []
+  private var orphans: [(send: Write, refusal: RowRefusal)] = []
 
   private var state: LedgerDatabase { reconciler.state }
   private var run: RunRow { reconciler.run }
@@ -314,9 +314,9 @@ package final class LedgerJournal: SyncUpJournal {
 
   /// The edits that the org refused because a record that they refer to is deleted, as far as they
   /// have not been looked into.
-  func takeBereft() -> [(send: Write, refusal: RowRefusal)] {
-    defer { bereft = [] }
-    return bereft
+  func takeOrphans() -> [(send: Write, refusal: RowRefusal)] {
+    defer { orphans = [] }
+    return orphans
   }
 
   private enum Entered { case accepted, refused, unconfirmed, left }
@@ -443,7 +443,7 @@ package final class LedgerJournal: SyncUpJournal {
       ? UndoRule.remedy(refusal.message, try state.noted(.instance)) : words(of: refusal, send)
     detail.errorFields = refusal.fields
     told.settle(send, Settlement(.failed, detail))
-    if Self.blamesReference(refusal, send) { bereft.append((send, refusal)) }
+    if Self.blamesReference(refusal, send) { orphans.append((send, refusal)) }
   }
 
   /// Whether the org refuses something because a record that it refers to is deleted.

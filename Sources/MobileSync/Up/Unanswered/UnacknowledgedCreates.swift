@@ -125,8 +125,7 @@ package enum UnacknowledgedCreates {
     var (total, kept, names, keptNames) = (0, 0, 0, 0)
     for (name, value) in sent {
       guard let held = record[name], let field = describe.field(name),
-        !FieldValue.isSame(value, nil), value.bool == nil, held.bool == nil,
-        value.string.flatMap({ RecordID($0) }) == nil, !field.type.hasSuffix("picklist")
+        WriteEvidence.isDistinctive(value, held), !field.type.hasSuffix("picklist")
       else { continue }
       let isName = field.name == "Name" || field.compoundFieldName == "Name"
       let isKept = FieldValue.isSame(value, held)
