@@ -57,7 +57,7 @@ import Testing
       ])
   }
 
-  /// The least time in which SQLCipher applies a delta to a store under a device's key.
+  /// The least processor time in which SQLCipher applies a delta to a store under a device's key.
   private func secondsOnADevice(
     _ issued: String, _ delta: String, _ file: StoreDelta.File, key: SQLCipherKey?
   ) throws -> Double {
@@ -133,8 +133,7 @@ import Testing
     if ForeignSQLCipher.isThere {
       let seconds = try secondsOnADevice(
         scene.file(1, old.stores[0].path), work + "/0", file, key: isSealed ? key : nil)
-      print("applied by SQLCipher under a key in \(seconds) s")
-      // The least of some trials: other programs run at the same time.
+      print("applied by SQLCipher under a key in \(seconds) s of processor time")
       if Self.contacts >= 30_000 { #expect(seconds <= 0.2) }
     }
     let (whole, part) = (try Files.size(of: bundle), try Files.size(of: delta))

@@ -195,14 +195,25 @@ struct Book {
   }
 
   /// Whether a row that was issued as open is another row's deletion of a recreated record, issued
-  /// with the record's new ID, which the reports name.
+  /// with the record's new ID, which the reports name: for that row, or for the edit of another
+  /// phone that recreated the record.
   private func isDeletion(_ came: PhoneRow, of row: PhoneRow) -> Bool {
     guard row.isDeleted, came.isDeleted else { return false }
-    return returned.contains { one in
-      one.rows.values.contains { holder in
-        holder.isSameWork(as: row)
-          && told(of: holder.id, in: [one.file]).contains { $0.recordID == came.record }
+    return recreations(of: row.record).contains(came.record)
+      || returned.contains { one in
+        one.rows.values.contains { holder in
+          holder.isSameWork(as: row)
+            && told(of: holder.id, in: [one.file]).contains { $0.recordID == came.record }
+        }
       }
+  }
+
+  /// The IDs under which a record was recreated, one after another, as the reports tell it.
+  private func recreations(of record: String) -> Set<String> {
+    let rows = orderedReports.flatMap { $0.stillOpen + $0.records }
+    return rows.reduce(into: []) { found, row in
+      guard let old = row.otherID, let new = row.recordID else { return }
+      if row.verdict == .created, old == record || found.contains(old) { found.insert(new) }
     }
   }
 

@@ -36,7 +36,7 @@ public enum ForeignSQLCipher {
   }
 
   /// Applies deltas by the statements of each job (Tests/Python/sqlcipher_deltas.py); returns what
-  /// differs from what is expected, or nil, and the time from ATTACH to COMMIT.
+  /// differs from what is expected, or nil, and the processor time from ATTACH to COMMIT.
   package static func apply(_ jobs: [JSONValue]) throws -> [(fault: String?, seconds: Double)] {
     let input = jobs.map { $0.text + "\n" }.joined()
     let result = try ChildProcess.run(
