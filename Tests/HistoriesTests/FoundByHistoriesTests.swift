@@ -413,7 +413,7 @@ import Testing
       "a deletion that arrives after an operator discarded it stays open", 1,
       setup(quiet: 120, .none),
       [
-        .delete(phone: 0, soup: 0, pick: 3, .boolean), .returnStore(phone: 0),
+        .delete(phone: 0, soup: 0, pick: 0, .boolean), .returnStore(phone: 0),
         .run(.reconcile, held), .wait(seconds: 3600), .run(.reconcile, held),
         .decide(back: 0, way: 0, wanted: .discard), .run(.reconcile, nil), .lateArrival,
         .run(.reconcile, nil),
