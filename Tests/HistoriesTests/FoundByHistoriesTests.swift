@@ -38,6 +38,7 @@ import Testing
 
   /// The first write is held, or lost if the pipeline does not wait for answers.
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
+  private static let heldTwice = Mishap(kind: .lateRequest, nth: 1, arrives: false, times: 2)
 
   /// The run is killed at its first write, and another user then changes the newest record.
   private static let changed = {
@@ -414,7 +415,7 @@ import Testing
       setup(quiet: 120, .none),
       [
         .delete(phone: 0, soup: 0, pick: 0, .boolean), .returnStore(phone: 0),
-        .run(.reconcile, held), .wait(seconds: 3600), .run(.reconcile, held),
+        .run(.reconcile, heldTwice), .wait(seconds: 3600), .run(.reconcile, heldTwice),
         .decide(back: 0, way: 0, wanted: .discard), .run(.reconcile, nil), .lateArrival,
         .run(.reconcile, nil),
       ]),

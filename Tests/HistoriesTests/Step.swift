@@ -285,11 +285,14 @@ struct Mishap: Sendable, Hashable, CustomStringConvertible {
   var nth: Int
   /// Whether a request at which the run is killed takes effect.
   var arrives: Bool
+  /// The number of delayed writes, from the `nth` on.
+  var times = 1
   /// Another user's change right afterwards.
   var then: OrgChange?
 
   var description: String {
     kind.rawValue + " (number \(nth)\(arrives ? ", which arrives" : ""))"
+      + (times > 1 ? ", \(times) times" : "")
       + (then.map { ", then \($0)" } ?? "")
   }
 }

@@ -95,10 +95,10 @@ final class Strike: Sendable {
       faults.add(.writes, nth: nth, .drop(afterCommit: true))
     case .lostRequest:
       faults.add(.writes, nth: nth, strikes)
-      faults.add(.writes, nth: nth, .drop(afterCommit: false))
+      faults.add(.writes, nth: nth, times: mishap.times, .drop(afterCommit: false))
     case .lateRequest:
       faults.add(.writes, nth: nth, strikes)
-      faults.add(.writes, nth: nth, .deliverLate(seconds: 1_000_000_000))
+      faults.add(.writes, nth: nth, times: mishap.times, .deliverLate(seconds: 1_000_000_000))
     case .killAtRequest, .killAtWrite:
       let match: FaultMatch = mishap.kind == .killAtWrite ? .writes : .any
       faults.add(match, nth: nth, .mutate { [self] _ in kill() })
