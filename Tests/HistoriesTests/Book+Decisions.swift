@@ -15,6 +15,9 @@ struct Decided: Sendable, Hashable {
   var named: String?
   /// The org's values that the operator was shown.
   var shown: [String: String]
+  /// The device's values that the operator was shown: without a base, also those that it did not
+  /// change.
+  var device: [String: String]
   /// The values that the operator entered.
   var entered: [String: String] = [:]
   /// The side whose values the other edited fields get.
@@ -36,6 +39,7 @@ extension Book {
         ([edit.recordID, edit.detail.recordID] + edit.detail.otherIDs + edit.detail.candidates)
           .compactMap(\.self)),
       shown: edit.detail.fields.reduce(into: [:]) { $0[$1.name] = $1.server?.string },
+      device: edit.detail.fields.reduce(into: [:]) { $0[$1.name] = $1.device?.string },
       sendsDevice: decision.kind == .device)
     switch decision {
     case .set(let values, let rest):
@@ -108,9 +112,9 @@ extension Book {
     let (name, new) = (transition.field.field, transition.new)
     return decisions.contains { one in
       guard one.entered[name] != nil || one.sendsDevice else { return false }
-      let value = one.entered[name] ?? row(one.row, of: one.file)?.changed[name]?.value
-      guard let value, value == new else { return false }
-      return one.shown[name] == transition.old
+      let changed = row(one.row, of: one.file)?.changed[name]?.value
+      guard let value = one.entered[name] ?? changed ?? one.device[name] else { return false }
+      return value == new && one.shown[name] == transition.old
     }
   }
 

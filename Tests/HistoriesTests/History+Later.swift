@@ -63,11 +63,11 @@ extension History {
       ])
     let isDeletion = first.kinds.contains(.delete)
     // A run sends a deletion again that left its record in the org.
-    let loss = isDeletion && random.chance(60) ? lostTwice : lost
+    let loss = isDeletion ? lostTwice : lost
     var steps: [Step] = [first, .returnStore(phone: phone), .run(.reconcile, loss)]
     steps += maybe(&random, 15, decide(&random), .run(.reconcile, nil))
     steps += [.wait(seconds: 3600)] + maybe(&random, 15, ofPhone(.update(field: pick)))
-    steps.append(.run(.reconcile, random.chance(60) ? loss : nil))
+    steps.append(.run(.reconcile, random.chance(isDeletion ? 90 : 60) ? loss : nil))
     switch random.below(5) {
     case 0: steps += [.takeBack(phone: phone), .returnStore(phone: phone)]
     case 1:

@@ -7,15 +7,18 @@ import TestSupport
 
 /// What operators decide about open edits, and what phones take back.
 extension World {
-  /// Decides an open edit, counted from the last, in the wanted way or one of the possible ones.
+  /// Decides an open edit, counted from the last, in the wanted way if that is possible for one of
+  /// them, or in one of the possible ways.
   func decide(_ back: Int, _ way: Int, _ wanted: Decision.Kind?) throws -> Bool {
     let decisions = PipelineDecisions(pipeline, root: root)
     watch.look(.pipeline)
     do {
       let open = try decisions.open().map(\.edit).filter { !$0.possible.isEmpty }
         .sorted { $0.number > $1.number }
-      guard !open.isEmpty else { return false }
-      let edit = open[back % open.count]
+      let those = open.filter { edit in wanted.map(edit.possible.contains) ?? false }
+      let edits = those.isEmpty ? open : those
+      guard !edits.isEmpty else { return false }
+      let edit = edits[back % edits.count]
       let kind =
         edit.possible.first { $0 == wanted } ?? edit.possible[way % edit.possible.count]
       guard let choice = choice(kind, edit, way) else { return false }
