@@ -24,6 +24,11 @@ struct Decided: Sendable, Hashable {
   var sendsDevice: Bool
   /// When the first run after it was over, in the org's time.
   var applied: Int64?
+
+  /// The value that it gives a field, of those that the operator was shown or entered.
+  func value(of field: String) -> String? {
+    entered[field] ?? (sendsDevice ? device[field] : nil)
+  }
 }
 
 /// The rules for what operators decide.
@@ -112,9 +117,9 @@ extension Book {
     let (name, new) = (transition.field.field, transition.new)
     return decisions.contains { one in
       guard one.entered[name] != nil || one.sendsDevice else { return false }
-      let changed = row(one.row, of: one.file)?.changed[name]?.value
-      guard let value = one.entered[name] ?? changed ?? one.device[name] else { return false }
-      return value == new && one.shown[name] == transition.old
+      let value = one.value(of: name) ?? row(one.row, of: one.file)?.changed[name]?.value
+      guard let value, value == new else { return false }
+      return one.shown[name] == transition.old
     }
   }
 

@@ -48,10 +48,10 @@ extension Book {
   /// Whether the edit of a report row has the value that a transition replaced.
   private func hasValue(of transition: OrgWatch.Transition, _ row: Report.Row) -> Bool {
     let name = transition.field.field
-    let isEntered = decisions.contains {
-      $0.number == row.number && $0.entered[name] != nil && $0.entered[name] == transition.old
+    let isDecided = decisions.contains { one in
+      one.number == row.number && one.value(of: name).map { $0 == transition.old } ?? false
     }
-    return isEntered
+    return isDecided
       || returned.contains {
         $0.file == row.file
           && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
