@@ -6,23 +6,21 @@ struct StoredObject: Sendable {
   /// The fields in column order; the first is the ID.
   let fields: [FieldSchema]
   let table: String
+  /// The columns, quoted and separated by commas.
+  let columnList: String
   private let places: [String: Int]
 
   init(_ schema: ObjectSchema) {
     self.schema = schema
     fields = schema.storedFields
     table = SQL.quoted(name: "o_" + schema.name)
+    columnList = fields.map { SQL.quoted(name: $0.name) }.joined(separator: ", ")
     places = Dictionary(
       uniqueKeysWithValues: fields.enumerated().map { ($1.name.lowercased(), $0) })
   }
 
   /// The index of a field's column.
   func place(_ field: String) -> Int? { places[field.lowercased()] }
-
-  /// The columns, quoted and separated by commas.
-  var columnList: String {
-    fields.map { SQL.quoted(name: $0.name) }.joined(separator: ", ")
-  }
 
   /// The insert statement: the sequence number, then the columns.
   var insert: String {
