@@ -59,7 +59,7 @@ import Testing
   static func reads(in text: String) -> Set<String> {
     var reads: Set<String> = []
     var bound: [String: Set<String>] = [:]
-    for line in text.split(separator: "\n") where !line.drop(while: { $0 == " " }).hasPrefix("//") {
+    for line in SourceTree.lines(of: text) where !line.drop(while: { $0 == " " }).hasPrefix("//") {
       let chains = Self.chains(of: line)
       let words = Set(chains.joined())
       for (index, chain) in chains.enumerated() {
@@ -167,7 +167,7 @@ import Testing
   static func members(of text: String, that name: String) -> Set<String> {
     var members: Set<String> = []
     var member: (name: String, indentation: Int)?
-    for line in text.split(separator: "\n") {
+    for line in SourceTree.lines(of: text) where !line.isEmpty {
       let indentation = line.prefix { $0 == " " }.count
       if let open = member, indentation <= open.indentation { member = nil }
       var body = line[...]
