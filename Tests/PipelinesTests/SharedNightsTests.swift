@@ -139,7 +139,7 @@ private struct SharedFleet {
     for user in scene.users {
       let rows = try scene.rows(of: user, .never)
       #expect(try scene.rows(of: user, kind.mode) == rows, "seed \(seed), \(user)")
-      let allowed = rows.reduce(into: Set<Substring>()) { $0.formUnion(Self.words(in: $1)) }
+      let allowed = rows.reduce(into: Set<String>()) { $0.formUnion(Self.words(in: $1)) }
       guard let directory = try scene.newest(of: user, in: data) else { continue }
       let files = try Tree.files(directory).map { directory + "/" + $0 }
       let bundle = try #require(files.first { $0.contains("ios.bundle") })
@@ -160,12 +160,33 @@ private struct SharedFleet {
   }
 
   /// The words in all bytes of a file, whether a row uses them or not.
-  private static func words(inFile path: String) throws -> Set<Substring> {
-    words(in: String(decoding: try Files.read(path), as: UTF8.self))
+  private static func words(inFile path: String) throws -> Set<String> {
+    words(in: try Files.read(path))
   }
 
-  /// The words in a text; a formula may have changed their case.
-  private static func words(in text: String) -> Set<Substring> {
-    Set(text.lowercased().matches(of: /zq[0-9]+zq/).map(\.output))
+  private static func words(in text: String) -> Set<String> { words(in: Array(text.utf8)) }
+
+  /// The words in bytes, such as zq12zq; a formula may have changed their case.
+  private static func words(in bytes: [UInt8]) -> Set<String> {
+    let (z, q) = (UInt8(ascii: "z"), UInt8(ascii: "q"))
+    func isMark(_ place: Int) -> Bool {
+      place + 1 < bytes.count && bytes[place] | 0x20 == z && bytes[place + 1] | 0x20 == q
+    }
+    var found: Set<String> = []
+    var place = 0
+    while place < bytes.count {
+      guard isMark(place) else {
+        place += 1
+        continue
+      }
+      var end = place + 2
+      while end < bytes.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[end] { end += 1 }
+      if end > place + 2, isMark(end) {
+        found.insert("zq" + String(decoding: bytes[(place + 2)..<end], as: UTF8.self) + "zq")
+        end += 2
+      }
+      place = end
+    }
+    return found
   }
 }
