@@ -185,7 +185,8 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
     let isHeld = Locked(false)
     let chain = try HTTPClient().pages(first: HTTPRequest("GET", url + "/0")) { head in
       let next = readHead(head)
-      // Page 1 was requested ahead and arrives while page 0, which is truncated, ends the chain.
+      // Page 1 was requested ahead and arrives while page 0, which is truncated, ends the chain. If
+      // it arrives before the end of page 0, this thread must read that end first.
       if case .request(let request) = next, request.url.hasSuffix("/2"),
         !isHeld.withLock({ held in
           defer { held = true }
@@ -193,7 +194,7 @@ private func page(_ number: Int, of count: Int, url: String, padding: Int = 100)
         })
       {
         arrived.open()
-        dropped.wait()
+        dropped.wait(seconds: 2)
       }
       return next
     }

@@ -114,7 +114,9 @@ final class Gate: Sendable {
   ///
   /// The wait has a limit, so that a failing test ends, but it is longer than a test may wait on a
   /// busy machine.
-  @discardableResult func wait() -> Bool { semaphore.wait(timeout: .now() + 100) == .success }
+  @discardableResult func wait(seconds: Int = 100) -> Bool {
+    semaphore.wait(timeout: .now() + .seconds(seconds)) == .success
+  }
 
   /// Suspends a task until the gate opens: blocking would starve the pool that opens it.
   func opened() async {
