@@ -62,18 +62,33 @@ package actor Browser {
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     thread.asUnownedSerialExecutor()
   }
-  private let directory = TemporaryDirectory("browser")
+  /// The running programs that no test uses.
+  private static let idle = Locked<[BrowserPipe]>([])
   private let pipe: BrowserPipe
+  /// Its own empty profile; nil before the first page.
+  private var profile: JSONValue?
 
-  /// Starts Chromium with an empty profile.
+  /// Takes a running Chromium that no other test uses, or starts one.
   package init() throws {
     guard let program = Self.program else {
       throw BrowserPipe.Failure(description: "Chromium is missing: apt-get install chromium")
     }
-    pipe = try BrowserPipe(program, directory: directory.path)
+    if let known = Self.idle.withLock({ $0.popLast() }) {
+      pipe = known
+    } else {
+      pipe = try BrowserPipe(program, directory: TemporaryDirectory.untilExit("browser").path)
+      atexit { while let pipe = Browser.idle.withLock({ $0.popLast() }) { pipe.end() } }
+    }
   }
 
-  package func close() { pipe.end() }
+  /// Closes its pages, and leaves the program to the next test.
+  package func close() {
+    pipe.target = ""
+    let isClosed =
+      try? pipe.call("Target.disposeBrowserContext", ["browserContextId": profile ?? .null])
+    pipe.events = []
+    if isClosed == nil { pipe.end() } else { Self.idle.withLock { $0.append(pipe) } }
+  }
 
   // MARK: pages
 
@@ -83,7 +98,10 @@ package actor Browser {
     let address = place.hasPrefix("/") ? URL(fileURLWithPath: place).absoluteString : place
     let old = pipe.target
     pipe.target = ""
-    let created = try pipe.call("Target.createTarget", ["url": "about:blank"])
+    let known = try profile ?? pipe.call("Target.createBrowserContext")["browserContextId"]
+    profile = known
+    let created = try pipe.call(
+      "Target.createTarget", ["url": "about:blank", "browserContextId": known ?? .null])
     let attached = try pipe.call(
       "Target.attachToTarget", ["targetId": created["targetId"] ?? .null, "flatten": true])
     pipe.target = attached["sessionId"]?.string ?? ""

@@ -5,8 +5,9 @@ import System
 
 /// The connection to a Chromium that this process started: its DevTools protocol over two pipes.
 ///
-/// A zero byte ends each message. It blocks; `Browser` runs it on a dedicated thread.
-final class BrowserPipe {
+/// A zero byte ends each message. It blocks; `Browser` runs it on a dedicated thread. One `Browser`
+/// at a time uses it.
+final class BrowserPipe: @unchecked Sendable {
   /// The failure of a call or an event.
   struct Failure: Error, CustomStringConvertible { let description: String }
 
