@@ -12,10 +12,7 @@ import Testing
   init() throws { world = try World.withoutSharing() }
 
   func run(_ stages: Stage...) async throws -> RunSummary {
-    try await world.run { options in
-      if !stages.isEmpty { options.stages = Set(stages) }
-      options.retryPause = .none
-    }
+    try await world.run { if !stages.isEmpty { $0.stages = Set(stages) } }
   }
 
   /// Checks that a user's published files are complete, and that there are no others.

@@ -96,7 +96,7 @@ import Testing
   @Test func `a user's findings are closed by a run for that user alone`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
-    #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
+    #expect(try await world.run().findings.contains(.skippedUser))
     world.server.faults.removeAll()
     #expect(try await world.run { $0.users = ["ada@example.com"] }.exitStatus == .needsAttention)
     #expect(try status().findings.map(\.subject) == ["ben@example.com"])
@@ -120,7 +120,7 @@ import Testing
     world.server.faults.add(
       .init(kind: .query, user: "attache@example.com"), times: 1000, .drop(afterCommit: false))
     let error = await #expect(throws: (any Error).self) {
-      try await world.run { $0.retryPause = .none }
+      try await world.run()
     }
     #expect(error.map { PipelineError(describing: $0).kind } == .tryLater)
     #expect(world.skipped == [])
@@ -131,7 +131,7 @@ import Testing
   @Test func `a skipped user who is no longer in the pipeline is not reported`() async throws {
     world.server.faults.add(
       .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
-    #expect(try await world.run { $0.retryPause = .none }.findings.contains(.skippedUser))
+    #expect(try await world.run().findings.contains(.skippedUser))
     world.server.faults.removeAll()
     try world.org.setActive("ben@example.com", false)
     #expect(try await world.run().exitStatus == .done)
@@ -155,7 +155,7 @@ import Testing
     let account = try #require(try world.ids("accounts", on: device).first)
     try world.handBack(device, as: "ada.sqlite", edited: account, ["Phone": "+1 555 0153"])
     world.server.faults.add(.kind(.query), times: 1000, .drop(afterCommit: false))
-    await #expect(throws: (any Error).self) { try await world.run { $0.retryPause = .none } }
+    await #expect(throws: (any Error).self) { try await world.run() }
     world.server.faults.removeAll()
     let told = try Told(world)
     #expect(told.reports.count == 1)

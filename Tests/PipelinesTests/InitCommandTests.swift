@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import JSON
 import LocalOrg
 import System
@@ -138,11 +139,11 @@ import Testing
     let broken = world.directory.file("broken.json")
     try DurableFile.write(Array(#"{"syncs": [{}]}"#.utf8), to: broken)
     let store = World.repository + "/pipelines/demo/userstore.json"
+    let away = try HTTPServer { _ in World.unavailable }
+    defer { away.stop() }
     let cases: [([String], Int32, String)] = [
       (Self.jwt + ["--object", "Acount"], 4, "write Account"),
-      (
-        Self.jwt + ["--object", "Account", "--org-url", "http://127.0.0.1:9"], 6, "org.unreachable"
-      ),
+      (Self.jwt + ["--object", "Account", "--org-url", away.url], 6, "org.unreachable"),
       (
         ["--key-env", "ATTACHE_JWT_KEY", "--user", "nobody@example.com", "--object", "Account"], 5,
         "nobody"
@@ -205,6 +206,7 @@ import Testing
       ] + Self.jwt)
     #expect(run.status == 6, "\(run.everything)")
     #expect(run.output.contains("the org was not contacted:"))
+    #expect(run.output.contains("[org.unreachable]"))
     #expect(run.output.contains("attache org check \(place)/app.json"))
     #expect(try await attache("check", place + "/app.json").status == 0)
   }

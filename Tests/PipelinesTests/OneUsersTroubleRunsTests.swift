@@ -16,10 +16,7 @@ import Testing
   }
 
   private func run() async throws -> RunSummary {
-    try await world.run {
-      $0.stages = [.ingest, .reconcile]
-      $0.retryPause = .none
-    }
+    try await world.run(.ingest, .reconcile)
   }
 
   /// Both phones create a contact, and the answers are lost.

@@ -163,7 +163,7 @@ import Testing
     var calls = 0
     while true {
       try DurableFile.write(Array("\(calls)\n".utf8), to: scratch.file("allowed"))
-      let run = try await world.run { $0.retryPause = .none }
+      let run = try await world.run()
       try await publishedGenerations()
       #expect(!run.json.text.contains("word-of-mouth"))
       if run.findings.isEmpty { break }
@@ -187,7 +187,7 @@ import Testing
     let ada = try world.user("ada").id
     try writeProgram(without: ada)
     try DurableFile.write(Array("100\n".utf8), to: scratch.file("allowed"))
-    let run = try await world.run { $0.retryPause = .none }
+    let run = try await world.run()
     #expect(run.findings == [.limitReached])
     #expect(run.published.failures.count == 1)
     let generations = try await publishedGenerations()

@@ -277,7 +277,7 @@ import Testing
   @Test func `if the org is unreachable, the plan fails and nothing is decided`() async throws {
     _ = try await scene.conflict()
     let page = try await list(scene)
-    scene.world.server.stop()
+    scene.world.goAway()
     let failed = try await page.work("plan", ["decisions": [["edit": 1, "decision": "device"]]])
     #expect(failed["type"] == "failed")
     #expect(failed["message"]?.string?.isEmpty == false)

@@ -91,7 +91,7 @@ import Testing
     }
     try world.handBack(device, as: "night.sqlite")
     world.server.faults.add(.writes, .refusePart(0, code: "UNABLE_TO_LOCK_ROW"))
-    let summary = try await world.run(.ingest, .reconcile) { $0.retryPause = .none }
+    let summary = try await world.run(.ingest, .reconcile)
     #expect(summary.verdicts == [.created: 3])
     #expect(world.server.log.entries.contains { $0.fault != nil })
     let children = "SELECT Id FROM Contact WHERE Account.Name = 'parents new'"

@@ -10,13 +10,12 @@ extension World {
     }
   }
 
-  /// A run of the current pipeline file, without pauses.
+  /// A run of the current pipeline file.
   func runAsWritten(
     _ stages: Set<Stage> = [.prime, .pack], options change: (inout RunOptions) -> Void = { _ in }
   ) async throws -> RunSummary {
     var options = RunOptions()
     options.stages = stages
-    options.retryPause = .none
     change(&options)
     return try await execute(
       PipelineFile.read(path: pipeline.file, variables: variables), options,

@@ -1,3 +1,4 @@
+import HTTP
 import JSON
 import Ledger
 import LocalOrg
@@ -17,8 +18,8 @@ final class World: Sendable {
   private let files: String
   /// How the org is served, except certificates and keys.
   let serving: String
-  private let served: [String: String]
-  private let isAway = Locked(false)
+  /// The variables of a run.
+  let variables: [String: String]
   let told = Locked<[RunEvent]>([])
 
   /// A world with a copy of the small org.
@@ -46,7 +47,7 @@ final class World: Sendable {
     serving = String(describing: options)
     options.apps[OrgTemplate.clientID] = key.certificate
     server = try OrgServer(org: org, options: options)
-    served = [
+    variables = [
       "ATTACHE_ORG_URL": server.url, "ATTACHE_CLIENT_ID": OrgTemplate.clientID,
       "ATTACHE_JWT_KEY": key.pem,
     ]
@@ -57,20 +58,16 @@ final class World: Sendable {
     let path = copy + "/" + Files.name(of: file)
     let text = change(String(decoding: try Files.read(path), as: UTF8.self))
     try DurableFile.write(Array(text.utf8), to: path)
-    pipeline = try PipelineFile.read(path: path, variables: served)
+    pipeline = try PipelineFile.read(path: path, variables: variables)
     files = try FirstRun.digest(files: copy)
   }
 
   deinit { server.stop() }
 
-  /// The variables of a run.
-  ///
-  /// For an unreachable org they name a port that is never assigned, because another org may be
-  /// served at the old one.
-  var variables: [String: String] {
-    isAway.withLock { $0 }
-      ? served.merging(["ATTACHE_ORG_URL": "http://127.0.0.1:9"]) { $1 } : served
-  }
+  /// An org that cannot be used, and expects the request again without a pause.
+  static let unavailable = ServerResponse(
+    status: 503, headers: ["Content-Type": "text/html", "Retry-After": "0"],
+    body: Array("<html>Soon</html>".utf8))
 
   /// The latest verdicts of all edits in the ledger, in order of arrival; `none` before the first.
   func editVerdicts() throws -> [String] {
@@ -78,10 +75,8 @@ final class World: Sendable {
       "SELECT coalesce(verdict, 'none') FROM edit ORDER BY id")
   }
 
-  func goAway() {
-    server.stop()
-    isAway.withLock { $0 = true }
-  }
+  /// The org answers nothing any more.
+  func goAway() { server.faults.add(.any, times: .max, .respond(Self.unavailable)) }
 
   /// The directory of the sources.
   static let repository = PipelineSchemaTests.root.path
@@ -99,21 +94,21 @@ final class World: Sendable {
 
   /// Executes a run of a pipeline that was read from files with this digest.
   ///
-  /// A first run without further options is copied from an equal world that has run before. An org
-  /// that is away is not waited for.
+  /// A first run without further options is copied from an equal world that has run before. No run
+  /// pauses before it repeats a request.
   func execute(
     _ pipeline: Pipeline, _ options: RunOptions, files: String
   ) async throws -> RunSummary {
-    let isAway = self.isAway.withLock { $0 }
     func run() async throws -> RunSummary {
       var used = options
-      if isAway { used.retryPause = .none }
+      used.retryPause = .none
       return try await PipelineRun.execute(
         pipeline, root: root, variables: variables, options: used,
         report: { [told] event in told.withLock { $0.append(event) } })
     }
-    guard !isAway, let key = try FirstRun.key(self, options, pipelines: files)
-    else { return try await run() }
+    guard let key = try FirstRun.key(self, options, pipelines: files) else {
+      return try await run()
+    }
     return try await FirstRun.run(key, in: self, run)
   }
 
