@@ -145,7 +145,8 @@ import Testing
       world.pipeline, root: world.root, variables: world.variables, sharing: true)
     let sharing = try #require(check.sharing)
     let accounts = try #require(sharing.entries.first { $0.object == "Account" })
-    #expect(accounts.classes == [3] && accounts.separate.isEmpty)
+    #expect(accounts.classes.map(\.users) == [3])
+    #expect(accounts.own.isEmpty && accounts.separate.isEmpty)
     let counts = try #require(accounts.counts)
     #expect(counts.used - counts.fetched >= 2 * (60 - RecordPool.sampleSize))
     #expect(
@@ -155,5 +156,28 @@ import Testing
     let plain = try await OrgCheck.run(
       world.pipeline, root: world.root, variables: world.variables)
     #expect(plain.sharing == nil)
+  }
+
+  @Test(arguments: FleetScene.Kind.allCases)
+  func `org check and a dry run say which fields are shared and which are own`(
+    _ kind: FleetScene.Kind
+  ) async throws {
+    let scene = try FleetScene(users: 3, kind, fields: ["LastName", "Tag__c"])
+    try scene.fill(shared: 54, own: 6)
+    try FleetScene.tag(scene.world.org, "$User.LastName & LastName")
+    let check = try await OrgCheck.run(
+      scene.world.pipeline, root: scene.world.root, variables: scene.world.variables,
+      sharing: true)
+    let lines = [
+      "down, Contact: 3 users read it alike, in Id, LastName, LastModifiedDate",
+      "down, Contact: 3 users with own values: "
+        + "Contact.Tag__c is a formula that reads $User.LastName",
+    ]
+    for line in lines { #expect(check.lines.contains { $0.trimmed == line }, "\(check.lines)") }
+    let json = try #require(check.json["sharing"]?["syncs"]?.array?.first)
+    #expect(json["own"]?.array?.first?["users"]?.int == 3)
+    #expect(json["classes"]?.array?.first?["users"]?.int == 3)
+    let summary = try await scene.world.runAsWritten { $0.isDryRun = true }
+    for line in lines { #expect(summary.plan.contains("prime: " + line), "\(summary.plan)") }
   }
 }

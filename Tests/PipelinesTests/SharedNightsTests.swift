@@ -39,12 +39,16 @@ private struct SharedFleet {
   private var random: HistoryRandom
   private var ids: [String] = []
   private var words = 1000
+  /// Whether a field is always each user's own, and no run has been played.
+  private var mustSplice = false
 
   init(_ kind: FleetScene.Kind, _ seed: UInt64) throws {
     self.kind = kind
     random = HistoryRandom(seed)
     var fields = ["LastName", "Title", "Phone", "Tag__c"]
-    if random.chance(30) { fields.append("Secret__c") }
+    if random.chance(50) { fields.append("Secret__c") }
+    mustSplice = random.chance(80)
+    if mustSplice { fields.insert("Mark__c", at: random.below(fields.count)) }
     if random.chance(30) { fields.append("SystemModstamp") }
     // Some users cannot read it, and are skipped.
     if random.chance(20) { fields.append("Fax") }
@@ -91,6 +95,7 @@ private struct SharedFleet {
          "users": {\#(settings.joined(separator: ","))}}}},
        "objects": {"Contact": {
          "fields": {"Tag__c": {"type": "string", "formula": "\#(formula)"},
+           "Mark__c": {"type": "string", "formula": "$User.LastName & LastName"},
            "Secret__c": {"type": "encryptedstring", "length": 40}},
          "restrictionRules": [{"name": "Some", "userCriteria": "$Profile.Name = 'Blind'",
            "recordFilter": "RIGHT(Phone, 3) <> '\#(random.below(10))zq' || OwnerId = $User.Id"}]}},
@@ -131,6 +136,9 @@ private struct SharedFleet {
     let direct = try await scene.run(.never).summary
     let summary = try await scene.run(kind.mode, [.prime, .pack]).summary
     #expect(summary.findings == direct.findings, "seed \(seed)")
+    // The first run of a fleet primes all users from the beginning.
+    if mustSplice { #expect(summary.sharedRecords > 0, "seed \(seed)") }
+    mustSplice = false
     try check(seed)
   }
 

@@ -1,5 +1,30 @@
 /// Edits of an object's bytes that leave the other bytes unchanged.
 package enum JSONSplice {
+  /// Other bytes in place of a range.
+  package struct Edit: Sendable {
+    package var range: Range<Int>
+    package var bytes: ArraySlice<UInt8>
+
+    package init(_ range: Range<Int>, _ bytes: ArraySlice<UInt8> = []) {
+      (self.range, self.bytes) = (range, bytes)
+    }
+  }
+
+  /// Appends a range of `bytes` to `output`, with edits that do not overlap, in any order.
+  package static func append(
+    _ range: Range<Int>, of bytes: UnsafeRawBufferPointer, _ edits: inout [Edit],
+    to output: inout [UInt8]
+  ) {
+    edits.sort { $0.range.lowerBound < $1.range.lowerBound }
+    var start = range.lowerBound
+    for edit in edits {
+      output.append(contentsOf: bytes[start..<edit.range.lowerBound])
+      output.append(contentsOf: edit.bytes)
+      start = edit.range.upperBound
+    }
+    output.append(contentsOf: bytes[start..<range.upperBound])
+  }
+
   /// The range of a value, including the quotes that a string's span excludes.
   package static func whole(_ value: JSONSpan) -> Range<Int> {
     switch value.kind {

@@ -28,11 +28,11 @@ extension BriefcaseTarget {
 }
 
 extension BriefcaseGroup {
-  /// The group with one more field.
-  func adding(_ field: String) -> BriefcaseGroup {
+  /// The group with other fields.
+  func with(_ fields: [String]) -> BriefcaseGroup {
     BriefcaseGroup(
       sobjectType: sobjectType, soupName: soupName, idFieldName: idFieldName,
-      modificationDateFieldName: modificationDateFieldName, fields: fields + [field])
+      modificationDateFieldName: modificationDateFieldName, fields: fields)
   }
 
   fileprivate init(_ info: BriefcaseObjectInfo, addingTo known: [String]) {

@@ -7,6 +7,8 @@ package struct SoqlIDs {
   let query: SyncQuery
   /// What is known about the sync's calls, if the list may be divided by ranges.
   var context: SyncContext?
+  /// Called with each page of the list.
+  var see: (_ page: [UInt8]) throws(SyncError) -> Void = { _ in }
 
   /// Returns the IDs of all matching records with their dates; nil if LIMIT or OFFSET cuts the
   /// list.
@@ -34,7 +36,7 @@ package struct SoqlIDs {
   ) async throws(SyncError) -> (ids: RecordIDSet, dates: RecordDates, areAllDated: Bool)? {
     let (field, date) = (query.modificationField, SOQLLiteral.date(since))
     let others = query.within("\(field) < \(date)")
-    let changes = SoqlIDs(session: session, query: query.within("\(field) >= \(date)"))
+    let changes = SoqlIDs(session: session, query: query.within("\(field) >= \(date)"), see: see)
     guard
       let found = try await listRanges(
         closing: changes.query.listing, { others.within($0).ids })
@@ -110,6 +112,7 @@ package struct SoqlIDs {
     while let page = try await SyncError.inOrg({ try await pages.next() }) {
       received += try ids.insert(page, query.idField).records
       try dates.insert(page, query.idField, query.modificationField)
+      try see(page)
       if given == nil, pages.totalSize.map({ $0 > IDRanges.expected }) == true {
         context?.width(.ids).note(bytes: page.count)
       }

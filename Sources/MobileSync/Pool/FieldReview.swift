@@ -38,6 +38,25 @@ struct FieldReview {
     return nil
   }
 
+  /// Whether the values of a field may change although neither the record nor its reader does: with
+  /// the time, or in a way that is not known.
+  func mayMove(_ name: String) -> Bool {
+    var seen: Set<String> = []
+    return mayMove(name, &seen)
+  }
+
+  private func mayMove(_ name: String, _ seen: inout Set<String>) -> Bool {
+    guard let field = object.field(name) else { return true }
+    guard field.isCalculated, seen.insert(field.name).inserted else { return false }
+    guard let words = field.formula.flatMap({ FormulaWords($0) }),
+      words.functions.allSatisfy({ Self.functions.contains($0) })
+    else { return true }
+    for name in words.names where !name.hasPrefix("$") {
+      if mayMove(name, &seen) { return true }
+    }
+    return false
+  }
+
   private static func reason(against field: Describe.Field) -> String? {
     if usersFields.contains(field.name.lowercased()) { return "has a value for each user" }
     if field.isEncrypted || field.type == "encryptedstring" {

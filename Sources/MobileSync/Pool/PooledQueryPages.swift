@@ -35,15 +35,16 @@ final class PooledQueryPages: SyncDownPages {
     guard let pool = context.pool, pool.mode == .always, query.mayBeShared else { return nil }
     let likely = pool.likelyShelf(
       session, ReadingClass.Question(query.objectName, query.soql.readPaths, .query))
-    guard likely != nil || described(query, session) != nil,
-      let wanted = try await list(query, session, pool, context),
+    guard let name = likely?.name ?? described(query, session) else { return nil }
+    let values = OwnValues(name)
+    guard let wanted = try await list(query, session, pool, context, values),
       wanted.count <= context.settings.bulkAbove,
-      let shelf = await confirmed(likely, query, session, pool)
+      let shelf = await confirmed(likely, query, session, pool), shelf.name.own == name.own
     else { return nil }
     let stamped = shelf.name.lacksStamp ? query.selecting(ReadingClass.stamp) : query
     let records = PooledRecords(
       pool, [shelf], wanted: [wanted], size: RequestLimits.queryPage.upperBound,
-      for: session.identity.userID)
+      for: session.identity.userID, listed: values)
     let noteRead = { session.note(read: query.soql.readPaths, of: query.objectName) }
     return PooledQueryPages(records, wanted.count, into: destination, context, noteRead) { ids in
       session.answers(
@@ -56,7 +57,7 @@ final class PooledQueryPages: SyncDownPages {
   /// shared.
   private static func described(_ query: SyncQuery, _ session: Session) -> ReadingClass? {
     guard let object = session.knownObject(query.objectName),
-      case .shared(let name) = query.sharing(object)
+      case .shared(let name, _) = query.sharing(object)
     else { return nil }
     return name
   }
@@ -70,17 +71,21 @@ final class PooledQueryPages: SyncDownPages {
     return described(query, session).map { pool.shelf($0) }
   }
 
-  /// The IDs that the query selects now, with the versions of the records.
+  /// The IDs that the query selects now, with the versions of the records; adds the user's own
+  /// values to `values`.
   private static func list(
-    _ query: SyncQuery, _ session: Session, _ pool: RecordPool, _ context: SyncContext
+    _ query: SyncQuery, _ session: Session, _ pool: RecordPool, _ context: SyncContext,
+    _ values: OwnValues?
   ) async throws(SyncError) -> [BriefcaseListing.Entry]? {
-    let dated = try query.dated(by: ReadingClass.stamp)
-    guard
-      let found = try await SoqlIDs(session: session, query: dated, context: context)
-        .all(datedSince: pool.start)
-    else { return nil }
-    let ids = found.ids.subtracting(RecordIDSet())
-    let all = ids.slice(0, of: max(1, ids.count))
+    let dated = try query.dated(by: ReadingClass.stamp).listing(values?.fields ?? [])
+    let ids = SoqlIDs(session: session, query: dated, context: context) { page throws(SyncError) in
+      try values?.insert(page, in: QueryAnswer.container) { stamp in
+        stamp.map { pool.version($0, .query) } ?? RecordPool.unchanged
+      }
+    }
+    guard let found = try await ids.all(datedSince: pool.start) else { return nil }
+    let sorted = found.ids.subtracting(RecordIDSet())
+    let all = sorted.slice(0, of: max(1, sorted.count))
     if let name = context.rangesName(of: query),
       context.wide.ranges(name)?.isFit(for: all.count) != true
     {
@@ -120,7 +125,7 @@ final class PooledQueryPages: SyncDownPages {
       }
       switch try await records.next() {
       case nil: return nil
-      case .fetch(let wanted): own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
+      case .fetch(let wanted, _): own = answers(IDList(wanted.flatMap { $0.map(\.id) }))
       case .use(let part):
         let page = SyncPage.Part(destination, bytes: part.bytes, container: .array)
         return SyncPage(parts: [page])

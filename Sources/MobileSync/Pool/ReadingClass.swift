@@ -1,7 +1,7 @@
 /// Users who read the records of an object alike.
 ///
 /// If two users have equal classes, the org sends both the same bytes for a record that both may
-/// read.
+/// read, apart from the values of each user's own fields.
 package struct ReadingClass: Sendable, Hashable {
   /// The kind of request; the org orders the members of a record differently for each.
   package enum Request: Sendable, Hashable { case retrieve, query }
@@ -36,8 +36,18 @@ package struct ReadingClass: Sendable, Hashable {
   /// the user may not read. So a user whose own request for these fields was answered is in the
   /// class.
   let hasFormulas: Bool
+  /// The requested fields of which each user fetches the values, as the org spells them.
+  package let own: [String]
+  /// Those of them whose values may change between two requests of a user.
+  let moving: Set<String>
 
   var question: Question { Question(object, fields, request) }
+
+  /// The requested fields whose values are the same for all users of the class.
+  package var shared: [String] {
+    let own = Set(own.map { $0.lowercased() })
+    return fields.filter { !own.contains($0.lowercased()) }
+  }
 
   /// Whether the stamp must be requested in addition to the fields.
   var lacksStamp: Bool { !fields.contains { $0.lowercased() == Self.stamp.lowercased() } }

@@ -7,6 +7,9 @@ import System
 /// state in which it is stored, and if the user reads the object as the user who fetched it does
 /// (`ReadingClass`). A sample of the records is fetched by each user as well: if one differs, the
 /// class is dissolved; if the org does not return one, the user fetches all records.
+///
+/// The values of fields that depend on the user never enter the pool: each user fetches them, and
+/// they are put into the user's copy of the record.
 package final class RecordPool: Sendable {
   /// Which syncs use a pool.
   package enum Mode: String, Sendable, Hashable, CaseIterable {
@@ -134,7 +137,7 @@ package final class RecordPool: Sendable {
   func shelf(_ session: Session, _ sobject: String, fields: [String]) -> PoolShelf? {
     // Without the user's own description of the object, nothing is known.
     guard let object = session.knownObject(sobject),
-      case .shared(let name) = Shareability.of(object, fields: fields)
+      case .shared(let name, _) = Shareability.of(object, fields: fields)
     else { return nil }
     return shelf(name)
   }
@@ -149,6 +152,13 @@ package final class RecordPool: Sendable {
   /// The lists of queries have the stamps of recent changes only.
   func version(_ stamp: Int64, _ request: ReadingClass.Request) -> Int64 {
     request == .query && stamp < start ? Self.unchanged : stamp
+  }
+
+  /// The number of calls that fetch as many records of each kind by ID, with at most `width`
+  /// requests in one call.
+  package static func calls(_ counts: [Int], width: Int = CallWidth.most) -> Int {
+    let size = RequestLimits.retrieve
+    return (counts.reduce(0) { $0 + ($1 + size - 1) / size } + width - 1) / width
   }
 
   /// A number for a new reader.

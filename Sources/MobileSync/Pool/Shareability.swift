@@ -2,12 +2,13 @@ import Salesforce
 
 /// Whether the records of an object may be fetched once for all users who read them alike.
 ///
-/// Kinds of values are listed that do not depend on who asks. Whatever is not listed is fetched for
-/// each user. No listed value depends on the user's language, time zone or currency, so a class
+/// Kinds of values are listed that do not depend on who asks. The values of any other field of the
+/// object are fetched for each user, beside the shared ones of the record. No listed value depends on the user's language, time zone or currency, so a class
 /// does not include them.
 package enum Shareability: Sendable, Hashable {
-  /// The records are fetched once for each class.
-  case shared(ReadingClass)
+  /// The records are fetched once for each class, apart from the fields that each user fetches, for
+  /// these reasons.
+  case shared(ReadingClass, own: [String])
   /// The records are fetched for each user, for these reasons.
   case separate([String])
 
@@ -41,15 +42,36 @@ package enum Shareability: Sendable, Hashable {
     var reasons = found
     if let reason = reason(against: object) { reasons.append(reason) }
     var review = FieldReview(object)
+    var own: [(name: String, reason: String)] = []
     for field in fields {
-      if let reason = review.reason(against: field) { reasons.append(reason) }
+      // What a field of the user's own depends on is not part of the class.
+      var next = review
+      guard let reason = next.reason(against: field) else {
+        review = next
+        continue
+      }
+      if let known = object.field(field) {
+        own.append((known.name, reason))
+      } else {
+        reasons.append(reason)
+      }
     }
-    guard reasons.isEmpty else { return .separate(reasons) }
+    let whys = own.map(\.reason)
+    let others = fields.count { !general.contains($0.lowercased()) } - own.count
+    // If most of a record is the user's own, little is left to share.
+    guard reasons.isEmpty, own.count <= others || own.isEmpty else {
+      return .separate(reasons + whys)
+    }
     return .shared(
       ReadingClass(
         object: object.name, fields: fields, request: request, meaning: review.meaning,
-        hasFormulas: review.hasFormulas))
+        hasFormulas: review.hasFormulas, own: own.map(\.name),
+        moving: Set(own.map(\.name).filter { review.mayMove($0) })),
+      own: whys)
   }
+
+  /// Fields that each request has.
+  private static let general: Set = ["id", "lastmodifieddate", "systemmodstamp"]
 
   /// Why the records of an object are not shared; nil if they may be.
   private static func reason(against object: Describe) -> String? {

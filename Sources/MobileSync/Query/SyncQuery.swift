@@ -22,6 +22,8 @@ package struct SyncQuery: Sendable, Hashable {
   let idField: String
   let modificationField: String
   private(set) var soql: SOQLText
+  /// Fields that lists have besides the ID and the date.
+  private var listed: [String] = []
 
   /// Parses a target's query and adds what a sync needs.
   ///
@@ -78,6 +80,13 @@ package struct SyncQuery: Sendable, Hashable {
   func selecting(_ field: String) -> SyncQuery {
     var query = self
     query.soql[.select] = soql[.select].map { "\($0), \(field)" } ?? field
+    return query
+  }
+
+  /// Returns the query with further fields in its lists.
+  func listing(_ fields: [String]) -> SyncQuery {
+    var query = self
+    query.listed = fields
     return query
   }
 
@@ -143,7 +152,7 @@ package struct SyncQuery: Sendable, Hashable {
 
   private func list(of fields: String) -> String {
     var query = soql
-    query[.select] = fields
+    query[.select] = ([fields] + listed).joined(separator: ", ")
     query[.orderBy] = nil
     return query.text
   }

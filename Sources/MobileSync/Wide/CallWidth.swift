@@ -37,6 +37,10 @@ package final class CallWidth: Sendable {
     /// The number of calls that failed since the last success.
     var failures = 0
     var isGivenUp = false
+
+    var expected: Int {
+      isGivenUp ? 1 : max(1, min(known.parts, CallWidth.mostBytes / max(1, known.partBytes ?? 1)))
+    }
   }
 
   private let state: Locked<State>
@@ -56,11 +60,11 @@ package final class CallWidth: Sendable {
   /// The number of parts for the next call; 1 until the size of a part is known, and after calls
   /// with several parts have failed.
   package var next: Int {
-    state.withLock { state in
-      guard !state.isGivenUp, let bytes = state.known.partBytes else { return 1 }
-      return max(1, min(state.known.parts, Self.mostBytes / max(1, bytes)))
-    }
+    state.withLock { $0.known.partBytes == nil ? 1 : $0.expected }
   }
+
+  /// The number of parts that calls will have once the size of a part is known.
+  var expected: Int { state.withLock { $0.expected } }
 
   /// Whether calls have failed too often to try another one in this run.
   package var isGivenUp: Bool { state.withLock { $0.isGivenUp } }

@@ -52,6 +52,19 @@ struct PrimePlan {
       add(job, counts, history, &sum)
     }
     tell(sum, history)
+    await tellSharing(jobs)
+  }
+
+  /// Adds which records and fields the users would fetch for each other, as far as the org has
+  /// described the objects to them.
+  private func tellSharing(_ jobs: [PrimeJob]) async {
+    let prime = run.pipeline.prime
+    guard prime.share != .never, prime.fetchAs == .user, users > 1 else { return }
+    var check = SharingCheck(run.pipeline)
+    for job in jobs where !job.isGlobal {
+      if let session = try? await job.session(run.access) { check.add(session, nil) }
+    }
+    run.summary.plan += check.lines.map { "prime: \($0.trimmed)" }
   }
 
   private static func pages(_ records: Int) -> Int {

@@ -74,7 +74,7 @@ package struct OrgCheck: Sendable {
       do {
         let session = try await access.session(as: username)
         found.add(try await preflight.faults(session, as: .user), of: username, as: .user)
-        if isShared { try await check.sharing?.add(session) }
+        if isShared { try await check.sharing?.list(session) }
         var identity = Identity(username: username, briefcase: [:], ruleErrors: 0)
         if check.hasBriefcases { try await count(&identity, session) }
         check.identities.append(identity)

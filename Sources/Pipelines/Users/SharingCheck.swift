@@ -9,8 +9,10 @@ package struct SharingCheck: Sendable {
   package struct Entry: Sendable {
     package var sync: String
     package var object: String
-    /// The number of users in each class.
-    package var classes: [Int]
+    /// The number of users in each class, and the fields whose values they share.
+    package var classes: [(users: Int, shared: [String])]
+    /// The number of users who fetch the values of a field beside the shared ones, by the reasons.
+    package var own: [String: Int]
     /// The number of users who fetch their records separately, by the reasons.
     package var separate: [String: Int]
     /// The numbers of records of a first prime; nil for a sync that does not list them.
@@ -20,6 +22,7 @@ package struct SharingCheck: Sendable {
   /// What is known while users are added.
   private struct Tally {
     var classes: [ReadingClass: Int] = [:]
+    var own: [String: Int] = [:]
     var separate: [String: Int] = [:]
     var seen: [ReadingClass: RecordIDSet] = [:]
     var counts: RecordPool.Counts?
@@ -35,13 +38,20 @@ package struct SharingCheck: Sendable {
   init(_ pipeline: Pipeline) { self.pipeline = pipeline }
 
   /// Adds a user, whose session knows the objects of the syncs, and lists the user's briefcases.
-  mutating func add(_ session: Session) async throws(SyncError) {
+  mutating func list(_ session: Session) async throws(SyncError) {
+    let syncs = pipeline.stores(of: .user).flatMap(\.primed)
+    guard syncs.contains(where: { $0.target.of(BriefcaseTarget.self) != nil }) else {
+      return add(session, nil)
+    }
+    add(session, try await BriefcaseListing.fetch(session) { listRequests += 1 })
+  }
+
+  /// Adds a user, whose session knows the objects of the syncs, with the list of the user's
+  /// briefcases, if it is known.
+  mutating func add(_ session: Session, _ listed: BriefcaseListing?) {
     let syncs = pipeline.stores(of: .user).flatMap(\.primed)
     let variables = pipeline.prime.variables(
       userID: session.identity.userID, username: session.identity.username)
-    let hasBriefcases = syncs.contains { $0.target.of(BriefcaseTarget.self) != nil }
-    let listed =
-      hasBriefcases ? try await BriefcaseListing.fetch(session) { listRequests += 1 } : nil
     for sync in syncs {
       let listing = sync.target.of(BriefcaseTarget.self) == nil ? nil : listed
       for found in sync.sharing(session, pipeline.prime.share, variables: variables) {
@@ -52,8 +62,10 @@ package struct SharingCheck: Sendable {
     }
     entries = tallies.map { sync, object, tally in
       Entry(
-        sync: sync, object: object, classes: tally.classes.values.sorted(by: >),
-        separate: tally.separate, counts: tally.counts)
+        sync: sync, object: object,
+        classes: tally.classes.map { (users: $1, shared: $0.shared) }.sorted {
+          ($1.users, $0.shared.joined()) < ($0.users, $1.shared.joined())
+        }, own: tally.own, separate: tally.separate, counts: tally.counts)
     }
   }
 
@@ -65,12 +77,19 @@ package struct SharingCheck: Sendable {
     let place = known ?? tallies.count - 1
     var fetched = ids?.count ?? 0
     switch shareability {
-    case .shared(let name):
+    case .shared(let name, let own):
       tallies[place].tally.classes[name, default: 0] += 1
+      for reason in own { tallies[place].tally.own[reason, default: 0] += 1 }
       let news = (ids ?? []).count {
         tallies[place].tally.seen[name, default: RecordIDSet()].insert($0)
       }
-      fetched = news + min(RecordPool.sampleSize, fetched - news)
+      let others = fetched - news
+      let mine = news + min(RecordPool.sampleSize, others)
+      // The user's own values of the records of others are requested as the records are.
+      let isSpared =
+        own.isEmpty || pipeline.prime.share == .always
+        || RecordPool.calls([mine, others]) <= RecordPool.calls([fetched])
+      if isSpared { fetched = mine }
     case .separate(let reasons):
       tallies[place].tally.separate[reasons.joined(separator: "; "), default: 0] += 1
     }
@@ -89,8 +108,13 @@ package struct SharingCheck: Sendable {
     }
     for entry in entries {
       let name = "  \(entry.sync), \(entry.object): "
-      for users in entry.classes {
-        lines.append(name + CountText.of(users, "user") + (users > 1 ? " read it alike" : " alone"))
+      for (users, shared) in entry.classes {
+        let fields = entry.own.isEmpty ? "" : ", in \(shared.joined(separator: ", "))"
+        lines.append(
+          name + CountText.of(users, "user") + (users > 1 ? " read it alike" : " alone") + fields)
+      }
+      for (reason, users) in entry.own.sorted(by: { $0.key < $1.key }) {
+        lines.append(name + "\(CountText.of(users, "user")) with own values: \(reason)")
       }
       for (reasons, users) in entry.separate.sorted(by: { $0.key < $1.key }) {
         lines.append(name + "\(CountText.of(users, "user")) separately: \(reasons)")
@@ -107,6 +131,13 @@ package struct SharingCheck: Sendable {
     return lines
   }
 
+  private static func json(_ reasons: [String: Int]) -> JSONValue {
+    .array(
+      reasons.sorted { $0.key < $1.key }.map {
+        ["reason": .string($0.key), "users": JSONValue($0.value)]
+      })
+  }
+
   /// The JSON form.
   package var json: JSONValue {
     [
@@ -115,11 +146,11 @@ package struct SharingCheck: Sendable {
         entries.map { entry in
           [
             "sync": .string(entry.sync), "object": .string(entry.object),
-            "classes": .array(entry.classes.map { JSONValue($0) }),
-            "separate": .array(
-              entry.separate.sorted { $0.key < $1.key }.map {
-                ["reason": .string($0.key), "users": JSONValue($0.value)]
+            "classes": .array(
+              entry.classes.map { users, shared in
+                ["users": JSONValue(users), "fields": .array(shared.map { .string($0) })]
               }),
+            "own": Self.json(entry.own), "separate": Self.json(entry.separate),
             "records": entry.counts.map {
               ["fetched": JSONValue($0.fetched), "used": JSONValue($0.used)]
             } ?? .null,

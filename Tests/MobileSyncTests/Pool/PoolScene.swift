@@ -39,8 +39,8 @@ struct PoolScene {
 
   func setUp(_ text: String) throws { try org.org.setUp(OrgSetup(parsing: Array(text.utf8))) }
 
-  func pool() throws -> RecordPool {
-    try RecordPool(.always, in: directory.path, start: org.org.now())
+  func pool(_ mode: RecordPool.Mode = .always) throws -> RecordPool {
+    try RecordPool(mode, in: directory.path, start: org.org.now())
   }
 
   /// A snapshot of a user whose session has the user's description of the object, unless it is late.

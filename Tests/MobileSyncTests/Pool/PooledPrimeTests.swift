@@ -4,6 +4,7 @@ import LocalOrg
 import MobileSync
 import Salesforce
 import SmartStore
+import Snapshots
 import System
 import TestSupport
 import Testing
@@ -115,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases, [false, true])
-  func `a field that depends on the user, or one that a user cannot see, is not shared`(
+  func `the values of a field that depends on the user, or reads what one cannot see, are own`(
     _ kind: Kind, _ isLate: Bool
   ) async throws {
     let scene = try PoolScene(users: 3)
@@ -132,7 +133,10 @@ import Testing
       """#)
     let ids = try scene.makeAccounts(shared: 40)
     for id in ids { try scene.org.update("Account", id, ["Secret__c": "secret", "Fax": "1"]) }
-    for (fields, used) in [(["Seen__c"], 0), (["Secret__c"], 0), (["Name", "Both__c"], 2 * 41)] {
+    for (fields, sharers) in [
+      (["Seen__c"], 0), (["Secret__c"], 0), (["Name", "Both__c"], 1), (["Name", "Seen__c"], 2),
+      (["Seen__c", "Name", "Phone", "Secret__c"], 2),
+    ] {
       let direct = try await scene.rows(kind, fields)
       let pool = try scene.pool()
       for user in scene.users.indices {
@@ -141,9 +145,119 @@ import Testing
         try await snapshot.prime()
         #expect(try snapshot.rows() == direct[user], "\(fields), \(user)")
       }
-      // The third user cannot see a field that the formula reads.
-      #expect(pool.counts.used == used, "\(fields)")
+      // The third user cannot see a field that one of the formulas reads.
+      let spared = sharers * (40 - Self.sample)
+      #expect(pool.counts.used - pool.counts.fetched == spared, "\(fields)")
+      #expect(pool.unlike.isEmpty)
     }
+  }
+
+  /// Fields of which one is the user's own, and its formula.
+  private static let own = (["Name", "Tag__c", "Phone"], formula("$User.LastName & '/' & Phone"))
+
+  @Test(arguments: Kind.allCases)
+  func `an own value belongs to the same state as the rest of its record`(_ kind: Kind) async throws
+  {
+    for nth in kind == .soql ? 1...2 : 2...2 {
+      let scene = try PoolScene(users: 2)
+      let ids = try scene.makeAccounts(shared: 60)
+      try scene.setUp(Self.own.1)
+      let (pool, admin) = (try scene.pool(), scene.org.admin)
+      try await scene.snapshot(0, kind, Self.own.0, pool: pool).prime()
+      // The briefcase's first request is for the sample, the second for own values; the first query
+      // lists the records with them.
+      scene.org.server.faults.add(
+        .init(kind: kind == .soql ? .query : .retrieve, user: scene.users[1]), nth: nth,
+        .mutate { org in
+          for id in ids.prefix(40) {
+            _ = org.update("Account", id: id, ["Phone": "new"], as: admin)
+          }
+        })
+      let second = try await scene.snapshot(1, kind, Self.own.0, pool: pool)
+      try await second.prime()
+      var tags: Set<String> = []
+      for element in try second.elements("accounts", .ios) {
+        let (tag, phone) = (element["Tag__c"]?.string, element["Phone"]?.string ?? "")
+        #expect(tag == "\(scene.users[1])/\(phone)")
+        tags.insert(tag ?? "")
+      }
+      #expect(tags.count > 20 && pool.unlike.isEmpty)
+    }
+  }
+
+  /// The second request for own values fails in different ways.
+  @Test(arguments: [true, false])
+  func `a user without own values fetches those records, or fails alone`(
+    _ isNull: Bool
+  ) async throws {
+    let scene = try PoolScene(users: 3)
+    let ids = try scene.makeAccounts(shared: 60)
+    try scene.setUp(Self.own.1)
+    let direct = try await scene.rows(.briefcase, Self.own.0)
+    let pool = try scene.pool()
+    for id in ids.prefix(isNull ? 10 : 1) {
+      scene.org.server.faults.add(
+        .init(kind: .retrieve, user: scene.users[1]), nth: 2,
+        isNull ? .nullEntry(id: id) : .expireSession)
+    }
+    for user in scene.users.indices {
+      let snapshot = try await scene.snapshot(user, .briefcase, Self.own.0, pool: pool)
+      if user == 1, !isNull {
+        await #expect(throws: SyncError.self) { try await snapshot.prime() }
+        #expect(snapshot.files.isEmpty)
+      } else {
+        #expect(try await snapshot.prime().soups.map(\.unreadable) == [[]])
+        #expect(try snapshot.rows() == direct[user])
+      }
+    }
+    #expect(scene.org.server.faults.fired > 0 && pool.unlike.isEmpty)
+  }
+
+  @Test(arguments: Kind.allCases, [true, false])
+  func `if an own value of the sample differs, no one keeps records, unless it may move`(
+    _ kind: Kind, _ mayMove: Bool
+  ) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    try scene.setUp(Self.formula("$User.LastName & " + (mayMove ? "TEXT(LEN(Name))" : "Name")))
+    let pool = try scene.pool()
+    try await scene.snapshot(0, kind, Self.own.0, pool: pool).prime()
+    // Between the request for the own values and that for the sample.
+    scene.org.server.faults.add(
+      .init(kind: kind == .soql ? .query : .retrieve, user: scene.users[1]), nth: 2,
+      .mutate { try $0.setUp(OrgSetup(parsing: Array(Self.formula("'x' & $User.LastName").utf8))) })
+    let second = try await scene.snapshot(1, kind, Self.own.0, pool: pool)
+    try await second.prime()
+    #expect(pool.unlike.map(\.field) == (mayMove ? [] : ["Tag__c"]))
+    #expect(pool.counts.used - pool.counts.fetched == (mayMove ? 60 - Self.sample : 0))
+  }
+
+  @Test(arguments: [true, false])
+  func `own values that need more calls than the records do are not fetched beside them`(
+    _ mayCombine: Bool
+  ) async throws {
+    #expect(RecordPool.calls([20, 8980]) == 2 && RecordPool.calls([9000]) == 1)
+    #expect(RecordPool.calls([20, 4000]) == 1 && RecordPool.calls([1, 0, 1], width: 1) == 2)
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeAccounts(shared: 60)
+    try scene.setUp(Self.own.1)
+    let direct = try await scene.rows(.briefcase, Self.own.0)
+    let (pool, wide) = (try scene.pool(.auto), WideCalls())
+    if !mayCombine {
+      for _ in 0..<2 {
+        wide.width(PrimeInput.key("userstore", "down"), .records).noteFailure(of: 2)
+      }
+    }
+    let before = scene.org.server.log.count
+    for user in scene.users.indices {
+      let snapshot = try await scene.snapshot(user, .briefcase, Self.own.0, pool: pool)
+      snapshot.wide = wide
+      try await snapshot.prime()
+      #expect(try snapshot.rows() == direct[user])
+    }
+    // A list and the records.
+    #expect(scene.org.server.log.totals(after: before).calls == 3 * 2)
+    #expect(pool.counts.used - pool.counts.fetched == (mayCombine ? 2 * (60 - Self.sample) : 0))
   }
 
   private static func formula(_ text: String) -> String {
@@ -309,6 +423,36 @@ import Testing
     #expect(pool.unlike.isEmpty)
   }
 
+  /// The path by which this process may open the pool's file.
+  private static func poolFile(of scene: PoolScene) throws -> String {
+    try #require(
+      FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").map { "/proc/self/fd/\($0)" }
+        .first {
+          let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: $0)) ?? ""
+          return target.hasPrefix(scene.directory.path) && target.hasSuffix("(deleted)")
+        })
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the file of the pool has no value of a user's own`(_ kind: Kind) async throws {
+    let scene = try PoolScene(users: 2)
+    _ = try scene.makeAccounts(shared: 60)
+    try scene.setUp(Self.own.1)
+    let pool = try scene.pool()
+    for user in scene.users.indices {
+      let snapshot = try await scene.snapshot(user, kind, Self.own.0, pool: pool)
+      try await snapshot.prime()
+      #expect(
+        try snapshot.elements("accounts").allSatisfy {
+          $0["Tag__c"]?.string?.hasPrefix(scene.users[user] + "/") == true
+        })
+    }
+    let bytes = try Data(contentsOf: URL(filePath: Self.poolFile(of: scene)))
+    let text = String(decoding: bytes, as: UTF8.self)
+    #expect(text.contains("\"Account 7\"") && text.contains("\"Tag__c\":null"))
+    for user in scene.users { #expect(!text.contains("\(user)/")) }
+  }
+
   @Test(arguments: Kind.allCases, [false, true])
   func `damaged records of the pool are fetched again`(
     _ kind: Kind, _ isCut: Bool
@@ -318,13 +462,7 @@ import Testing
     let direct = try await scene.rows(kind)
     let pool = try scene.pool()
     try await scene.snapshot(0, kind, pool: pool).prime()
-    let file = try #require(
-      FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").map { "/proc/self/fd/\($0)" }
-        .first {
-          let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: $0)) ?? ""
-          return target.hasPrefix(scene.directory.path) && target.hasSuffix("(deleted)")
-        })
-    let handle = try FileHandle(forWritingTo: URL(filePath: file))
+    let handle = try FileHandle(forWritingTo: URL(filePath: Self.poolFile(of: scene)))
     let size = try handle.seekToEnd()
     if isCut {
       try handle.truncate(atOffset: size / 2)

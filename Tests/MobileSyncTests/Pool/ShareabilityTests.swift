@@ -10,7 +10,8 @@ import Testing
   ) throws -> Describe {
     let fields: [(name: String, type: String, formula: String?)] = [
       ("Id", "id", nil), ("Name", "string", nil), ("Phone", "phone", nil),
-      ("SystemModstamp", "datetime", nil), ("LastViewedDate", "datetime", nil),
+      ("Plain__c", "string", nil), ("SystemModstamp", "datetime", nil),
+      ("LastViewedDate", "datetime", nil),
       ("BillingAddress", "address", nil), ("Type", "picklist", nil),
       ("Amount", "currency", nil), ("Secret__c", "encryptedstring", nil),
       ("Shout__c", "string", shout),
@@ -67,8 +68,36 @@ import Testing
   func `a field is shared if its value cannot depend on the user`(
     _ field: String, _ reason: String
   ) throws {
-    let found = Shareability.of(try Self.describe(), fields: ["Id", field])
+    let object = try Self.describe()
+    let found = Shareability.of(object, fields: ["Id", field])
     #expect(reasons(found) == (reason.isEmpty ? [] : [reason]))
+    // Beside a field that is shared, a field of the object is the user's own.
+    let beside = Shareability.of(object, fields: ["Id", "Plain__c", field])
+    guard object.field(field) != nil else { return #expect(reasons(beside) == [reason]) }
+    guard case .shared(let name, let own) = beside else {
+      Issue.record("\(beside)")
+      return
+    }
+    #expect(own == (reason.isEmpty ? [] : [reason]))
+    #expect(name.own == (reason.isEmpty ? [] : [field]))
+    #expect(name.shared == ["Id", "Plain__c"] + (reason.isEmpty ? [field] : []))
+  }
+
+  @Test func `if most of the selected fields are the user's own, nothing is shared`() throws {
+    let fields = ["Id", "SystemModstamp", "Name", "Of_User__c"]
+    #expect(reasons(Shareability.of(try Self.describe(), fields: fields)).isEmpty)
+    #expect(
+      reasons(Shareability.of(try Self.describe(), fields: fields + ["Secret__c"])) == [
+        "Account.Of_User__c is a formula that reads $Profile.Name",
+        "Account.Secret__c is encrypted, and may be masked",
+      ])
+  }
+
+  @Test func `the fields of a user that are not selected do not divide the users`() throws {
+    let fields = ["Id", "Phone", "Of_User__c"]
+    let found = Shareability.of(try Self.describe(), fields: fields)
+    #expect(reasons(found).isEmpty)
+    #expect(Shareability.of(try Self.describe(without: "Name"), fields: fields) == found)
   }
 
   @Test(arguments: [
