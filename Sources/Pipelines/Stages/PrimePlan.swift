@@ -64,7 +64,7 @@ struct PrimePlan {
     for job in jobs where !job.isGlobal {
       if let session = try? await job.session(run.access) { check.add(session, nil) }
     }
-    run.summary.plan += check.lines.map { "prime: \($0.trimmed)" }
+    run.summary.plan += check.plan
   }
 
   private static func pages(_ records: Int) -> Int {

@@ -131,6 +131,19 @@ package struct SharingCheck: Sendable {
     return lines
   }
 
+  /// What a dry run prints, which has the descriptions of some users only.
+  var plan: [String] {
+    entries.flatMap { entry in
+      let name = "prime: \(entry.sync), \(entry.object): "
+      let shared = entry.classes.map {
+        "fetched once for users who read it alike: \($0.shared.joined(separator: ", "))"
+      }
+      let own = entry.own.keys.sorted().map { "own values of each user: \($0)" }
+      let separate = entry.separate.keys.sorted().map { "fetched by each user: \($0)" }
+      return (shared + own + separate).map { name + $0 }
+    }
+  }
+
   private static func json(_ reasons: [String: Int]) -> JSONValue {
     .array(
       reasons.sorted { $0.key < $1.key }.map {

@@ -255,8 +255,8 @@ import Testing
       try await snapshot.prime()
       #expect(try snapshot.rows() == direct[user])
     }
-    // A list and the records.
-    #expect(scene.org.server.log.totals(after: before).calls == 3 * 2)
+    // A description, a list and the records.
+    #expect(scene.org.server.log.totals(after: before).calls == 3 * 3)
     #expect(pool.counts.used - pool.counts.fetched == (mayCombine ? 2 * (60 - Self.sample) : 0))
   }
 
