@@ -63,7 +63,7 @@ package struct DirectoryStore: ObjectStore {
   package func get(
     _ key: String, to path: String, limit: Int64
   ) async throws(ObjectStoreError) -> ObjectEntry? {
-    guard let object = try status(key) else { return nil }
+    guard var object = try status(key) else { return nil }
     guard object.size <= limit else {
       throw ObjectStoreError(.tooLarge, self.path + "/" + key)
     }
@@ -79,6 +79,9 @@ package struct DirectoryStore: ObjectStore {
       // The copy is incomplete, and the version is the error to report.
       try? Files.remove(path)
       throw ObjectStoreError(.conditionFailed, file)
+    }
+    do throws(CryptoError) { object.sha256 = try Digest.sha256Hex(file: path) } catch {
+      throw ObjectStoreError(.file(error.description), path)
     }
     return object
   }
@@ -143,11 +146,34 @@ package struct DirectoryStore: ObjectStore {
     let file = try file(key)
     guard try status(key) != nil else { return }
     try await locked(file) { () throws(ObjectStoreError) in
-      guard let found = try status(key) else { return }
-      guard found.version == version else { throw ObjectStoreError(.conditionFailed, file) }
-      do throws(SystemError) { try Files.remove(file) } catch {
-        throw ObjectStoreError(error, file)
+      guard try status(key) != nil else { return }
+      guard try remove(file, version) else { throw ObjectStoreError(.conditionFailed, file) }
+    }
+  }
+
+  /// Removes a file in this version; returns false if it has another one.
+  ///
+  /// It is renamed first: other programs do not know the lock, and may replace the file meanwhile.
+  private func remove(
+    _ file: String, _ version: ObjectVersion
+  ) throws(ObjectStoreError) -> Bool {
+    let aside = DurableFile.temporaryName(for: file)
+    do throws(SystemError) {
+      guard try Self.version(Files.status(file)) == version else { return false }
+      try Files.rename(file, to: aside)
+      if try Self.version(Files.status(aside)) == version {
+        try Files.remove(aside)
+        return true
       }
+      do throws(SystemError) { try DurableFile.move(aside, toNew: file) } catch {
+        guard error.isAlreadyThere else { throw error }
+        // It has been replaced again.
+        try Files.remove(aside)
+      }
+      return false
+    } catch {
+      if error.isMissing { return true }
+      throw ObjectStoreError(error, file)
     }
   }
 

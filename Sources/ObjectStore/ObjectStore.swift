@@ -19,7 +19,8 @@ package protocol ObjectStore: Sendable {
 
   /// Writes an object's content to a new file.
   ///
-  /// - Returns: The object; nil if there is none, and then there is no file.
+  /// - Returns: The object, with the digest of the file; nil if there is none, and then there is no
+  ///   file.
   /// - Throws: `ObjectStoreError.Kind.tooLarge` if it has more than `limit` bytes.
   func get(
     _ key: String, to path: String, limit: Int64

@@ -44,6 +44,11 @@ package struct S3Location: Sendable, Hashable {
   /// The host that requests name.
   var host: String { pathStyle ? parts.host : bucket + "." + parts.host }
 
+  /// Whether both are the same bucket, whatever the prefixes are.
+  package func isSameBucket(as other: S3Location) -> Bool {
+    bucket == other.bucket && parts.host == other.parts.host
+  }
+
   /// The whole key of an object.
   func key(_ key: String) -> String { prefix.isEmpty ? key : prefix + "/" + key }
 

@@ -24,10 +24,11 @@ extension S3Store {
   package func get(
     _ key: String, to path: String, limit: Int64
   ) async throws(ObjectStoreError) -> ObjectEntry? {
-    guard let object = try await head(key) else { return nil }
+    guard var object = try await head(key) else { return nil }
     guard object.size <= limit else { throw ObjectStoreError(.tooLarge, location(key)) }
     do throws(ObjectStoreError) {
-      if try await copy(object, to: path) { return object }
+      object.sha256 = try await copy(object, to: path)
+      if object.sha256 != nil { return object }
       remove(path)
       return nil
     } catch {
@@ -39,10 +40,10 @@ extension S3Store {
   // The file is incomplete, and its own error is the one to report.
   private func remove(_ path: String) { try? Files.remove(path) }
 
-  /// Copies an object in this version to a file; returns false if it is gone.
+  /// Copies an object in this version to a file, and returns its SHA-256; nil if it is gone.
   private func copy(
     _ object: ObjectEntry, to path: String
-  ) async throws(ObjectStoreError) -> Bool {
+  ) async throws(ObjectStoreError) -> String? {
     let place = location(object.key)
     do throws(SystemError) {
       _ = try Files.createNew(path)
@@ -55,7 +56,7 @@ extension S3Store {
         method: "GET", key: object.key, headers: ["Range": "bytes=\(offset)-\(end - 1)"])
       words.add(.matching(object.version), to: &request.headers)
       let response = try await send(request)
-      if response.status == 404 { return false }
+      if response.status == 404 { return nil }
       guard response.status == 206 || (response.status == 200 && offset == 0) else {
         throw error(response, object.key)
       }
@@ -71,7 +72,7 @@ extension S3Store {
     if let known = object.sha256, known.lowercased() != digest {
       throw ObjectStoreError(.damaged, place)
     }
-    return true
+    return digest
   }
 
   package func delete(

@@ -103,8 +103,15 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// Throws if the inbox contains files of attache's, which would be taken for returns.
   func checkInbox(of pipeline: Pipeline) throws {
-    let place = Files.resolvedIfThere(inbox(pipeline.inbox.path))
-    let home = Files.resolvedIfThere(path)
+    try checkInbox(at: inbox(pipeline.inbox.path), "path", of: pipeline)
+    if case .directory(let path)? = pipeline.inbox.store {
+      try checkInbox(at: path, "store", of: pipeline)
+    }
+  }
+
+  private func checkInbox(at path: String, _ key: String, of pipeline: Pipeline) throws {
+    let place = Files.resolvedIfThere(path)
+    let home = Files.resolvedIfThere(self.path)
     let file = Files.resolvedIfThere(pipeline.file)
     let isOwn =
       Files.isWithin(place, home) && Self.isOwn(String(place.dropFirst(home.utf8.count + 1)))
@@ -112,7 +119,7 @@ package struct DataDirectory: Sendable, Hashable {
     throw PipelineError(
       .configuration, "inbox.own",
       "the inbox contains attache's own files, which would be taken for returns",
-      location: place, fix: "name a separate directory as inbox.path")
+      location: place, fix: "name a separate directory as inbox.\(key)")
   }
 
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.

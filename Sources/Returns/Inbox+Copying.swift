@@ -106,7 +106,7 @@ extension Inbox {
     do {
       guard try copy(candidate, companions, as: &taken, room) else {
         try Files.remove(taken.directory)
-        return Files.exists(candidate.path) ? .left(changing(candidate)) : .gone
+        return Files.exists(candidate.path) ? .left(.changing(candidate.name)) : .gone
       }
       try DurableFile.write(taken.note, to: taken.directory + "/" + TakenReturn.noteName)
       // For the quarantine: a store with a journal is refused, but must not lose it.
@@ -120,12 +120,6 @@ extension Inbox {
       throw error
     }
     return .copied(Copied(taken: taken, candidate: candidate, likeness: likeness))
-  }
-
-  private func changing(_ candidate: Candidate) -> Refusal {
-    Refusal(
-      .changing, "\(candidate.name) changed while it was taken",
-      fix: "nothing to do: the next run takes it when it no longer changes")
   }
 
   /// Copies a file with its log into a new directory, and records the digest of both.

@@ -147,7 +147,12 @@ package struct Inbox: Sendable {
 
   /// Whether a name could be that of a return: not hidden, not partly written, not a companion.
   package static func isCandidate(_ name: String) -> Bool {
-    !name.hasPrefix(".") && !isUpload(name) && !suffixes.contains(where: name.hasSuffix)
+    !name.hasPrefix(".") && !isUpload(name) && !isCompanion(name)
+  }
+
+  /// Whether a name is that of a companion of a store.
+  package static func isCompanion(_ name: String) -> Bool {
+    suffixes.contains(where: name.hasSuffix)
   }
 
   /// Whether a name is that of an upload in progress.
@@ -186,9 +191,7 @@ package struct Inbox: Sendable {
     let log = kind == .store ? (try? Files.status(path + "-wal").size) ?? 0 : 0
     let most = kind.mostBytes(fileBytes)
     guard size > most || log > most - size else { return nil }
-    return Refusal(
-      .tooLarge, "\(name) is larger than \(most >> 20) MiB and stays in the inbox",
-      fix: "remove it from the inbox, or " + Refusal.raiseLimit)
+    return .tooLargeToTake(name, than: most)
   }
 
   private static func isArchive(_ path: String) -> Bool {

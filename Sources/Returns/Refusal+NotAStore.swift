@@ -50,7 +50,21 @@ extension Refusal {
   }
 
   /// The fix for a file that is too large.
-  static let raiseLimit = "raise inbox.limits.fileMiB if it is genuine"
+  private static let raiseLimit = "raise inbox.limits.fileMiB if it is genuine"
+
+  /// The file is larger than a number of bytes, and not a byte of it is copied.
+  package static func tooLargeToTake(_ name: String, than bytes: Int64) -> Refusal {
+    Refusal(
+      .tooLarge, "\(name) is larger than \(bytes >> 20) MiB and stays in the inbox",
+      fix: "remove it from the inbox, or " + raiseLimit)
+  }
+
+  /// The file changed while it was read.
+  package static func changing(_ name: String) -> Refusal {
+    Refusal(
+      .changing, "\(name) changed while it was taken",
+      fix: "nothing to do: the next run takes it when it no longer changes")
+  }
 
   /// The file is larger than a number of bytes.
   ///

@@ -116,8 +116,9 @@ import Testing
     let path = scene.scratch.file("copy")
     await scene.fails(.tooLarge) { _ = try await scene.store.get("key", to: path, limit: 9) }
     #expect(!Files.exists(path))
-    _ = try await scene.store.get("key", to: path, limit: 10)
+    let found = try await scene.store.get("key", to: path, limit: 10)
     #expect(try Files.read(path) == Array("0123456789".utf8))
+    #expect(found?.sha256 == text("0123456789").sha256)
   }
 
   @Test(arguments: Kind.installed)

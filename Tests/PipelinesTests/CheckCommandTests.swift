@@ -83,12 +83,13 @@ import Testing
     #expect(right.status == 0 && right.messages == "", "\(right.everything)")
   }
 
-  @Test func `check reports an access key that is neither in the file nor in the environment`()
-    async throws
-  {
+  @Test(arguments: [("publish", 31), ("inbox", 29)])
+  func `check reports an access key that is neither in the file nor in the environment`(
+    _ section: String, _ column: Int
+  ) async throws {
     let directory = TemporaryDirectory("check")
     for (file, text) in BrokenConfiguration.good {
-      let bucket = #""publish": {"store": {"s3": {"region": "r", "bucket": "b"}}}, "limits""#
+      let bucket = #""\#(section)": {"store": {"s3": {"region": "r", "bucket": "b"}}}, "limits""#
       let changed = text.replacing(#""limits""#, with: bucket)
       try DurableFile.write(Array(changed.utf8), to: directory.file(file.rawValue))
     }
@@ -96,7 +97,7 @@ import Testing
     let key = try OrgTemplate.key.get()
     try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"))
     let both = ["AWS_ACCESS_KEY_ID": "ID", "AWS_SECRET_ACCESS_KEY": "a-secret"]
-    let told = "\(file):23:31: publish.store.s3: the bucket has no access key: "
+    let told = "\(file):23:\(column): \(section).store.s3: the bucket has no access key: "
     for (variables, flags, status, message) in [
       ([:], [], 4, told + "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set"),
       (["AWS_ACCESS_KEY_ID": "ID"], [], 4, told + "AWS_SECRET_ACCESS_KEY is not set"),

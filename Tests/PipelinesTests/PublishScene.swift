@@ -28,17 +28,28 @@ struct PublishScene {
   init(_ kind: Kind, store other: (any ObjectStore)? = nil) throws {
     pipeline = try PipelineFile.read(
       path: BrokenConfigurationTests.fixtures.path + "/first/pipeline.json")
-    store = try other ?? Self.store(kind, scratch.file("store"))
+    store = try other ?? Self.store(kind, scratch.path).store
   }
 
-  static func store(_ kind: Kind, _ directory: String) throws -> any ObjectStore {
-    guard kind == .s3 else { return DirectoryStore(directory) }
+  /// A new store, and what a pipeline file says of it.
+  static func store(
+    _ kind: Kind, _ directory: String
+  ) throws -> (store: any ObjectStore, section: String) {
+    let path = directory + "/store"
+    guard kind == .s3 else { return (DirectoryStore(path), #"{"directory": "\#(path)"}"#) }
     let s3 = try #require(ForeignS3.shared)
+    let secret = directory + "/secret"
+    try DurableFile.write(Array(s3.secret.utf8), to: secret)
     var bucket = S3Location(
       endpoint: s3.url, region: ForeignS3.region, bucket: ForeignS3.bucket)
     bucket.prefix = RandomBytes.uuid()
-    return try S3Store(
-      bucket, S3Credentials(accessKeyID: s3.accessKeyID, secret: Secret(s3.secret)))
+    let section = """
+      {"s3": {"endpoint": "\(s3.url)", "region": "\(bucket.region)", "bucket": "\(bucket.bucket)",
+       "prefix": "\(bucket.prefix)", "accessKeyId": "\(s3.accessKeyID)",
+       "secretAccessKey": {"file": "\(secret)"}}}
+      """
+    let credentials = S3Credentials(accessKeyID: s3.accessKeyID, secret: Secret(s3.secret))
+    return (try S3Store(bucket, credentials), section)
   }
 
   /// Writes a generation of each user, a signed bundle with a delta, and the list of them.
@@ -106,5 +117,26 @@ struct PublishScene {
     let copy = scratch.file(RandomBytes.uuid())
     guard try await store.get(key, to: copy, limit: 1 << 20) != nil else { return nil }
     return try Files.read(copy)
+  }
+}
+
+extension ObjectStore {
+  /// Expects that every bundle that a `latest.json` names is there with its digest, and returns the
+  /// generation of each user.
+  func publishedGenerations(_ scratch: TemporaryDirectory) async throws -> [String: Int64] {
+    var generations: [String: Int64] = [:]
+    for object in try await list("") where object.key.hasSuffix("/latest.json") {
+      let file = scratch.file(RandomBytes.uuid())
+      _ = try #require(try await get(object.key, to: file, limit: 1 << 20))
+      let json = try JSONValue(parsing: Files.read(file))
+      let place = try #require(Files.parent(of: object.key))
+      for bundle in json["bundles"]?.array ?? [] {
+        let key = try place + "/" + #require(bundle["path"]?.string)
+        let found = try await get(key, to: scratch.file(RandomBytes.uuid()), limit: .max)
+        #expect(found != nil && found?.sha256 == bundle["sha256"]?.string)
+      }
+      generations[Files.name(of: place)] = json["generation"]?.int
+    }
+    return generations
   }
 }

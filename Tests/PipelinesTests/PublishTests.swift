@@ -27,22 +27,9 @@ import Testing
     Self.publishing(#"{"store": {"directory": "\#(directory)"}}"#)
   }
 
-  /// Expects that every file that a `latest.json` names is there with its digest, and returns the
-  /// generation of each user.
   @discardableResult
   private func publishedGenerations() async throws -> [String: Int64] {
-    var generations: [String: Int64] = [:]
-    for object in try await store.list("") where object.key.hasSuffix("/latest.json") {
-      let file = directory + "/" + object.key
-      let json = try JSONValue(parsing: Files.read(file))
-      let place = try #require(Files.parent(of: file))
-      for bundle in json["bundles"]?.array ?? [] {
-        let path = try place + "/" + #require(bundle["path"]?.string)
-        #expect(try Digest.sha256Hex(file: path) == bundle["sha256"]?.string)
-      }
-      generations[Files.name(of: place)] = json["generation"]?.int
-    }
-    return generations
+    try await store.publishedGenerations(scratch)
   }
 
   /// Changes what ada's devices get in the next run.

@@ -6,6 +6,8 @@ import System
 package struct InboxSettings: Sendable, Hashable {
   /// The directory, relative to `snapshots/<name>/`.
   package var path = "inbox"
+  /// The object store from which returns are collected as well; nil for none.
+  package var store: ObjectStoreSettings?
   /// The accepted kinds of files.
   package var accept = TakenReturn.Kind.allCases
   /// The passphrase of sealed returns; nil for that of the bundles.
@@ -17,7 +19,9 @@ package struct InboxSettings: Sendable, Hashable {
   /// The size limits.
   package var limits = InboxLimits()
 
-  static let keys = ["path", "accept", "passphrase", "settleSeconds", "acceptExpired", "limits"]
+  static let keys = [
+    "path", "store", "accept", "passphrase", "settleSeconds", "acceptExpired", "limits",
+  ]
 
   init() {}
 
@@ -29,11 +33,20 @@ package struct InboxSettings: Sendable, Hashable {
         node, "\(JSONText.quoted(path)) is outside the pipeline's directory",
         "write a name below snapshots/, or an absolute path")
     }
-    if let node = object["path"], DataDirectory.isOwn(path) || Self.holds(path, directory) {
+    func reportOwn(_ path: String, _ node: JSONNode) {
       reader.report(
         node,
         "\(JSONText.quoted(path)) contains attache's own files, which would be taken for returns",
         "use a separate directory for returns")
+    }
+    if let node = object["path"], DataDirectory.isOwn(path) || Self.holds(path, directory) {
+      reportOwn(path, node)
+    }
+    store = object["store"].flatMap { ObjectStoreSettings($0, in: directory, reader) }
+    if case .directory(let path)? = store, Self.holds(path, directory),
+      let node = object["store"]?["directory"]
+    {
+      reportOwn(path, node)
     }
     accept = object.words("accept", "a kind of return", default: accept)
     passphrase = object["passphrase"].flatMap { reader.secret($0, in: directory) }
@@ -55,7 +68,8 @@ package struct InboxSettings: Sendable, Hashable {
 
   var json: JSONValue {
     JSONObject.of([
-      ("path", .string(path)), ("accept", .array(accept.map { .string($0.rawValue) })),
+      ("path", .string(path)), ("store", store?.json),
+      ("accept", .array(accept.map { .string($0.rawValue) })),
       ("passphrase", passphrase?.json), ("settleSeconds", JSONValue(settleSeconds)),
       ("acceptExpired", JSONValue(acceptExpired)),
       (

@@ -14,6 +14,19 @@ extension PipelineReader {
     checkTrust(pipeline, root)
     checkQueries(pipeline, root)
     checkKeep(pipeline, root)
+    checkInboxStore(pipeline, root)
+  }
+
+  /// Checks that published bundles are not taken for returns, and removed.
+  private func checkInboxStore(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard let returns = pipeline.inbox.store, let published = pipeline.publish?.store,
+      returns.overlaps(published, below: pipeline.name)
+    else { return }
+    let section = root["inbox"]?["store"]
+    reader.report(
+      section?["s3"]?["prefix"] ?? section?["s3"] ?? section?["directory"] ?? root,
+      "bundles are published to \(published.location)/\(pipeline.name), and would be taken for returns",
+      "write another prefix or directory for returns, such as \"inbox\"")
   }
 
   /// Checks that issued records, and the ledger's values, are kept at least as long as bundles are

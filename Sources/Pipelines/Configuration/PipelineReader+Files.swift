@@ -4,7 +4,7 @@ import System
 
 extension PipelineReader {
   /// Reads the files of the login (the private key, and the trusted authorities), of the key that
-  /// signs, and of the access key.
+  /// signs, and of the access keys.
   ///
   /// A fault in a file is a problem. A missing file, or one that only another user may read, is
   /// only a remark, because pipelines are often checked on machines without their secrets.
@@ -33,11 +33,10 @@ extension PipelineReader {
       (pipeline.org.login.refreshToken, login?["refreshToken"]),
       (pipeline.org.login.accessToken, login?["accessToken"]),
     ]
-    if case .store(.s3(let bucket))? = pipeline.publish {
-      let section = root["publish"]?["store"]?["s3"]
+    for (bucket, section) in Self.buckets(of: pipeline.publish, pipeline.inbox, root) {
       secrets += [
-        (bucket.secretAccessKey, section?["secretAccessKey"]),
-        (bucket.sessionToken, section?["sessionToken"]),
+        (bucket.secretAccessKey, section["secretAccessKey"]),
+        (bucket.sessionToken, section["sessionToken"]),
       ]
     }
     for (secret, node) in secrets {

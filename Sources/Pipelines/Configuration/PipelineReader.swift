@@ -16,8 +16,8 @@ struct PipelineReader {
   /// The store files read so far, by path, because stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]
-  /// The bucket whose access key must be in the environment; nil for none.
-  private var accessKey: JSONNode?
+  /// The buckets whose access key must be in the environment.
+  private var buckets: [JSONNode] = []
   /// The environment variables that must be set.
   private var variables: [(node: JSONNode, name: String)] = []
 
@@ -77,11 +77,8 @@ struct PipelineReader {
     let publishSettings = publish.flatMap { section in
       root["publish"].flatMap { PublishSettings(section, $0, in: directory) }
     }
-    if case .store(.s3(let bucket))? = publishSettings, bucket.accessKeyId == nil,
-      let node = root["publish"]?["store"]?["s3"]
-    {
-      accessKey = node
-    }
+    buckets = Self.buckets(of: publishSettings, inboxSettings, node)
+      .filter { $0.bucket.accessKeyId == nil }.map(\.section)
     guard let name, let org, let users else { return nil }
     var pipeline = Pipeline(
       file: reader.file, called: PipelineFile.called(reader.file), directory: directory, name: name,
@@ -279,28 +276,40 @@ struct PipelineReader {
       let unset = SecretSource.unset(name)
       reader.report(node, unset.message, unset.fix)
     }
-    if let (node, message, fix) = missingAccessKey(set) { reader.report(node, message, fix) }
+    for (node, message, fix) in missingAccessKeys(set) { reader.report(node, message, fix) }
   }
 
-  /// Reports an access key that is neither in the file nor in the environment as a missing file.
+  /// Reports access keys that are neither in the file nor in the environment as a missing file.
   mutating func checkAccessKey(_ set: [String: String]) {
-    guard let (node, message, fix) = missingAccessKey(set) else { return }
-    missing.append(
+    missing += missingAccessKeys(set).map { node, message, fix in
       Problem(
         file: reader.file, line: node.line, column: node.column, path: node.path, message: message,
-        fix: fix + "; or, on a machine without the secrets, use --offline-secrets"))
+        fix: fix + "; or, on a machine without the secrets, use --offline-secrets")
+    }
   }
 
-  private func missingAccessKey(
+  private func missingAccessKeys(
     _ set: [String: String]
-  ) -> (JSONNode, message: String, fix: String)? {
+  ) -> [(JSONNode, message: String, fix: String)] {
     let missing = S3Settings.keyVariables.filter { (set[$0] ?? "").isEmpty }
-    guard let accessKey, !missing.isEmpty else { return nil }
-    return (
-      accessKey,
-      "the bucket has no access key: \(missing.joined(separator: " and ")) "
-        + (missing.count == 1 ? "is not set" : "are not set"),
-      "set \(missing.count == 1 ? "it" : "them"), or write \"accessKeyId\" and \"secretAccessKey\""
-    )
+    if missing.isEmpty { return [] }
+    let (verb, object) = missing.count == 1 ? ("is", "it") : ("are", "them")
+    return buckets.map { bucket in
+      (
+        bucket,
+        "the bucket has no access key: \(missing.joined(separator: " and ")) \(verb) not set",
+        "set \(object), or write \"accessKeyId\" and \"secretAccessKey\""
+      )
+    }
+  }
+
+  /// The buckets of a pipeline, each with its section of the file.
+  static func buckets(
+    of publish: PublishSettings?, _ inbox: InboxSettings, _ root: JSONNode
+  ) -> [(bucket: S3Settings, section: JSONNode)] {
+    [(publish?.store, root["publish"]), (inbox.store, root["inbox"])].compactMap { store, section in
+      guard case .s3(let bucket)? = store, let node = section?["store"]?["s3"] else { return nil }
+      return (bucket, node)
+    }
   }
 }

@@ -8,6 +8,11 @@ package enum PublishSettings: Sendable, Hashable {
 
   static let keys = ["store", "command"]
 
+  /// The object store; nil for a program.
+  var store: ObjectStoreSettings? {
+    if case .store(let store) = self { store } else { nil }
+  }
+
   init?(_ object: ConfigurationObject, _ node: JSONNode, in directory: String) {
     let reader = object.reader
     guard Self.keys.count(where: { object[$0] != nil }) == 1 else {

@@ -26,6 +26,8 @@ package enum RunFinding: String, Sendable, CaseIterable {
   case unlikeRecords
   /// Bundles could not be published, because of the store or of what is published there.
   case notPublished
+  /// Returns could not be collected from the object store, because of its settings.
+  case notCollected
 
   /// The exit status of a run with this finding, if there is none worse.
   package var exitStatus: ExitStatus {
@@ -35,7 +37,7 @@ package enum RunFinding: String, Sendable, CaseIterable {
       .needsAttention
     case .limitReached: .tryLater
     case .loginFailed: .authentication
-    case .notPublished: .configuration
+    case .notPublished, .notCollected: .configuration
     case .failedSnapshot, .stageRefused: .failed
     }
   }

@@ -1,4 +1,5 @@
 import Ledger
+import ObjectStore
 import Salesforce
 import System
 
@@ -10,6 +11,8 @@ package struct RunOptions: Sendable {
   package var users: Set<String> = []
   /// The files to ingest; empty for the whole inbox.
   package var files: [String] = []
+  /// The store from which returns are collected; nil for that of the pipeline.
+  package var returnStore: (any ObjectStore)?
   /// The snapshot and generation of a named return that lost its stamp.
   package var asSnapshot: (id: String, generation: Int)?
   /// Whether to show the plan without doing anything.

@@ -40,8 +40,9 @@ struct IngestStage {
       try tell(.left(refusal), of: name, at: processing.processing + "/" + name)
     }
     try await take(candidates, inbox)
+    let isStoreExamined = try await collect(inbox)
     // The whole inbox was examined, so every earlier finding about it is outdated.
-    if run.options.files.isEmpty {
+    if run.options.files.isEmpty, isStoreExamined {
       try run.ledger.settleFindings(.returnLeft, by: run.row.id)
     }
   }
@@ -112,7 +113,11 @@ struct IngestStage {
     }
   }
 
-  private func take(_ candidates: [Inbox.Candidate], _ inbox: Inbox) async throws {
+  /// `place` is the path or address of a candidate in messages.
+  func take(
+    _ candidates: [Inbox.Candidate], _ inbox: Inbox,
+    place: (Inbox.Candidate) -> String = { $0.path }
+  ) async throws {
     if candidates.isEmpty { return }
     let intake = try intake(inbox, as: run.options.asSnapshot)
     // Returns are recorded in the order of their arrival, whichever validation started first.
@@ -124,7 +129,7 @@ struct IngestStage {
     ) { index, candidate in
       intake.prepare(candidate, at: now, turn: index + 1)
     } take: { candidate, prepared in
-      try take(candidate, prepared, intake)
+      try take(candidate, at: place(candidate), prepared, intake)
     } drop: {
       intake.drop($0)
     }
@@ -133,7 +138,8 @@ struct IngestStage {
   // MARK: sequential work
 
   private func take(
-    _ candidate: Inbox.Candidate, _ prepared: ReturnIntake.Prepared, _ intake: ReturnIntake
+    _ candidate: Inbox.Candidate, at place: String, _ prepared: ReturnIntake.Prepared,
+    _ intake: ReturnIntake
   ) throws {
     let (name, inbox) = (candidate.name, intake.inbox)
     let isInInbox = Files.parent(of: candidate.path) == inbox.directory
@@ -152,10 +158,10 @@ struct IngestStage {
       try settle(taken, prepared, intake)
       if isDryRun { try Files.remove(taken.directory) }
     case .success(.duplicate(let sha256)):
-      try tell(.known, of: name, at: candidate.path, sha256: sha256)
+      try tell(.known, of: name, at: place, sha256: sha256)
     case .success(.gone): run.warn("\(name) was removed before it could be read")
     case .success(.left(let refusal)), .failure(let refusal):
-      try tell(.left(refusal), of: name, at: candidate.path)
+      try tell(.left(refusal), of: name, at: place)
     }
   }
 
@@ -209,7 +215,7 @@ struct IngestStage {
   }
 
   /// Whether the edits of a return are in the ledger.
-  private func isKnown(_ sha256: String) throws -> Bool {
+  func isKnown(_ sha256: String) throws -> Bool {
     try run.ledger.returned(sha256: sha256) != nil
   }
 
