@@ -57,6 +57,11 @@ extension Book {
     }
     decisions.append(decided)
     noteSeen([Int(edit.number)], in: world)
+    // After a killed run, an operator is shown a record that is in no report yet.
+    for index in lateEffects.indices
+    where lateEffects[index].kind == .made && decided.records.contains(lateEffects[index].record) {
+      lateEffects[index].isSeen = true
+    }
   }
 
   /// What late requests did, as far as the last report of some edits shows it, has been seen by an
