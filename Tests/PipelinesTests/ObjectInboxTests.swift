@@ -11,7 +11,7 @@ import Testing
 @Suite struct ObjectInboxTests {
   typealias Kind = PublishScene.Kind
 
-  /// A pipeline that collects returns from a store, and a phone's store with an edit of its own.
+  /// A pipeline that collects returns from a store, and a phone's store with an edit.
   struct Scene: Sendable {
     let scratch = TemporaryDirectory("collected")
     let world: World

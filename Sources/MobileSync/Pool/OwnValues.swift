@@ -70,7 +70,7 @@ final class OwnValues {
   }
 
   /// Returns an array of shared records with the user's values; nil if a record lacks them or the
-  /// place for one.
+  /// field of one.
   func splice(_ records: [UInt8]) throws(SyncError) -> [UInt8]? {
     var output = [UInt8(ascii: "[")]
     output.reserveCapacity(records.count + records.count / 4)

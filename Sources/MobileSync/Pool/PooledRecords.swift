@@ -204,7 +204,7 @@ final class PooledRecords {
                 key: key, version: version, start: start, count: bytes.count - start))
           }
           let values = fields.dropFirst(2)
-          // Without its place in the record, a value of another user could not be put in.
+          // A record without the field could not take the value of another user.
           guard values.allSatisfy({ $0.kind != .missing }) else { return }
           if !records.isEmpty { masked.append(UInt8(ascii: ",")) }
           let place = masked.count

@@ -3,8 +3,8 @@ import Salesforce
 /// Whether the records of an object may be fetched once for all users who read them alike.
 ///
 /// Kinds of values are listed that do not depend on who asks. The values of any other field of the
-/// object are fetched for each user, beside the shared ones of the record. No listed value depends on the user's language, time zone or currency, so a class
-/// does not include them.
+/// object are fetched for each user, in addition to the shared ones of the record. No listed value
+/// depends on the user's language, time zone or currency, so a class does not include them.
 package enum Shareability: Sendable, Hashable {
   /// The records are fetched once for each class, apart from the fields that each user fetches, for
   /// these reasons.

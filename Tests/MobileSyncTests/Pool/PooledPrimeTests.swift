@@ -233,7 +233,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `own values that need more calls than the records do are not fetched beside them`(
+  func `own values that need more calls than the records do are not fetched next to them`(
     _ mayCombine: Bool
   ) async throws {
     #expect(RecordPool.calls([20, 8980]) == 2 && RecordPool.calls([9000]) == 1)

@@ -71,7 +71,7 @@ import Testing
     let object = try Self.describe()
     let found = Shareability.of(object, fields: ["Id", field])
     #expect(reasons(found) == (reason.isEmpty ? [] : [reason]))
-    // Beside a field that is shared, a field of the object is the user's own.
+    // Next to a field that is shared, a field of the object is the user's own.
     let beside = Shareability.of(object, fields: ["Id", "Plain__c", field])
     guard object.field(field) != nil else { return #expect(reasons(beside) == [reason]) }
     guard case .shared(let name, let own) = beside else {
