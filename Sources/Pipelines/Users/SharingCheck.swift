@@ -11,7 +11,8 @@ package struct SharingCheck: Sendable {
     package var object: String
     /// The number of users in each class, and the fields whose values they share.
     package var classes: [(users: Int, shared: [String])]
-    /// The number of users who fetch the values of a field in addition to the shared ones, by the reasons.
+    /// The number of users who fetch the values of a field in addition to the shared ones, by the
+    /// reasons.
     package var own: [String: Int]
     /// The number of users who fetch their records separately, by the reasons.
     package var separate: [String: Int]
