@@ -318,6 +318,8 @@ private struct TwiceTarget: CustomSyncDownTarget {
     let gate = PageGate(closedAt: 2)
     let path = directory.file("spoiled.db")
     let (manager, run) = try await begun(path, GatedTarget(12, perPage: 3, gate: gate), gate)
+    // Waits for the page that is being written.
+    #expect(try await manager.withStore { try $0.count(of: "accounts") } == 6)
     // No store of attache has pages without reserved bytes.
     let file = try FileDescriptorHandle.updating(path)
     try [UInt8(0)].withUnsafeBytes { try file.write($0, at: 20) }
