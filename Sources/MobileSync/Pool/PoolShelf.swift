@@ -99,7 +99,7 @@ final class PoolShelf: Sendable {
     }
   }
 
-  /// Stores the records of a page that a user fetched.
+  /// Stores the records of a page that a user fetched, an array.
   func put(_ records: [Record], of page: [UInt8], by reader: Int) {
     guard !records.isEmpty, !isDissolved, let offset = file.append(page) else { return }
     let checks = page.withUnsafeBytes { bytes in

@@ -221,6 +221,7 @@ final class PooledRecords {
       }
     }
     bytes.append(UInt8(ascii: "]"))
+    masked.append(UInt8(ascii: "]"))
     if let shelf = shelves[group] {
       shelf.put(records, of: own.isEmpty ? bytes : masked, by: reader)
       pool.note(fetched: count, used: count)
