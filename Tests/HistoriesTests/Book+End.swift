@@ -140,6 +140,7 @@ extension Book {
       }
       for (field, value) in sent where !ids.contains(where: { watch.hasSeen(value, $0, field) }) {
         if isReplacedByOperator(field, row, told.number) { continue }
+        if told.kept.contains(field), isMadeLater(row, of: one, ids) { continue }
         throw Violation(
           "it is \(told.verdict.rawValue), but its \(field) \(value) was never in the org")
       }
@@ -186,6 +187,14 @@ extension Book {
           $0.record == row.record
             && $0.changed[field]?.value == row.changed[field]?.value
         } ?? false
+    }
+  }
+
+  /// Whether the app has created one of the records by itself from a later state of a row.
+  private func isMadeLater(_ row: PhoneRow, of one: ReturnedFile, _ ids: [String]) -> Bool {
+    syncs.contains { sync in
+      sync.isMade && ids.contains(sync.recordID) && sync.phone == one.phone && sync.row == row.id
+        && isAncestor(one.state, of: sync.state)
     }
   }
 

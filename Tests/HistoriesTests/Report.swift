@@ -25,6 +25,8 @@ struct Report: Sendable, Hashable {
     var fields: [Field]
     /// The names of the changed fields that are not sent.
     var outside: [String]
+    /// The names of the sent fields in which a record that was found has other values.
+    var kept: [String]
     var message: String?
   }
 
@@ -82,6 +84,7 @@ struct Report: Sendable, Hashable {
           name: $0["name"]?.string ?? "", base: $0["base"]?.string, server: $0["server"]?.string,
           device: $0["device"]?.string)
       }, outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
+      kept: (value["kept"]?.array ?? []).compactMap { $0["name"]?.string },
       message: value["message"]?.string)
   }
 }
