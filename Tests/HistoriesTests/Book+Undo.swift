@@ -21,23 +21,31 @@ extension Book {
   var undoneRecords: Set<String> { Set(undoneRows.compactMap(\.recordID)) }
 
   /// Whether a value was replaced by an undo: the pipeline wrote it, an edit to be undone has it,
-  /// and the current value was there before it.
+  /// and the current value was there before it, or before the edit's earlier values.
   ///
   /// As far as can be seen, the pipeline has also written an edit's own value that its app sent by
   /// itself after a faulty run.
   func isUndo(_ transition: OrgWatch.Transition, in world: World) -> Bool {
     let rows = undoneRows.filter { $0.recordID == transition.field.record }
-    let isOwn = rows.contains { hasValue(of: transition, $0) }
+    let name = transition.field.field
+    let isOwn = rows.contains { hasValue(transition.old, name, $0) }
     let isSentAfterLoss = isOwn && sentAfterLoss.contains(transition.field.record)
     guard !rows.isEmpty,
       transition.oldAuthor == .pipeline || transition.oldAuthor == .phone && isSentAfterLoss
     else { return false }
-    let past = world.watch.history(transition.field.record, transition.field.field)
+    let past = world.watch.history(transition.field.record, name)
     // An earlier undo can have restored what is undone now.
     let isBack = zip(past, past.dropFirst()).contains {
       $0.value == transition.new && $1.value == transition.old
     }
-    guard isBack else { return false }
+    // An edit that was sent twice, with a decision in between, is undone as a whole.
+    let last = past.lastIndex { $0.value == transition.old } ?? 0
+    let isBackFromSeveral = rows.contains { row in
+      let before = past[..<last].last { !hasValue($0.value, name, row) }
+      return before.map { $0.value == transition.new } ?? false
+        && hasValue(transition.old, name, row)
+    }
+    guard isBack || isBackFromSeveral else { return false }
     // A sync up sends all listed fields.
     if world.setup.overwrites { return true }
     // The undone edit had reverted the value that is there again.
@@ -45,16 +53,14 @@ extension Book {
     return isOwn
   }
 
-  /// Whether the edit of a report row has the value that a transition replaced.
-  private func hasValue(of transition: OrgWatch.Transition, _ row: Report.Row) -> Bool {
-    let name = transition.field.field
+  /// Whether the edit of a report row has a value of a field, or was given it by a decision.
+  private func hasValue(_ value: String?, _ field: String, _ row: Report.Row) -> Bool {
     let isDecided = decisions.contains { one in
-      one.number == row.number && one.value(of: name).map { $0 == transition.old } ?? false
+      one.number == row.number && one.value(of: field).map { $0 == value } ?? false
     }
     return isDecided
       || returned.contains {
-        $0.file == row.file
-          && $0.rows[row.row]?.changed[transition.field.field]?.value == transition.old
+        $0.file == row.file && $0.rows[row.row]?.changed[field]?.value == value
       }
   }
 
