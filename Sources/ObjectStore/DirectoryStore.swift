@@ -146,7 +146,6 @@ package struct DirectoryStore: ObjectStore {
     let file = try file(key)
     guard try status(key) != nil else { return }
     try await locked(file) { () throws(ObjectStoreError) in
-      guard try status(key) != nil else { return }
       guard try remove(file, version) else { throw ObjectStoreError(.conditionFailed, file) }
     }
   }

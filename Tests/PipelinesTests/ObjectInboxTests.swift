@@ -199,7 +199,7 @@ import Testing
     let run = try await scene.ingest(from: failing)
     #expect(run.findings.contains(finding), "\(run.findings)")
     #expect(run.exitStatus == finding.exitStatus)
-    #expect(run.warnings.contains { $0.contains("returns were not collected from ") })
+    #expect(run.warnings.contains { $0.contains("returns were not collected: ") })
     #expect(run.returns.ingested == (request == .delete ? 2 : 1))
     #expect(try await scene.keys() == ["phone.db"])
     #expect(try await scene.ingest().exitStatus == .done)

@@ -27,7 +27,7 @@ extension IngestStage {
       return true
     } catch let error as ObjectStoreError {
       try Task.checkCancellation()
-      noteFault(error, store.location)
+      noteFault(error)
       return false
     }
   }
@@ -40,15 +40,15 @@ extension IngestStage {
       return try settings.open(
         run.variables, caFile: run.pipeline.org.caFile, deadlineSeconds: Self.storeSeconds)
     } catch {
-      noteFault(error, settings.location)
+      noteFault(error)
       return nil
     }
   }
 
-  private func noteFault(_ error: any Error, _ location: String) {
+  private func noteFault(_ error: any Error) {
     let error = PipelineError(describing: error)
     let reason = error.reason.map { ": " + $0 } ?? ""
-    run.warn("returns were not collected from \(location): \(error.message)\(reason)")
+    run.warn("returns were not collected: \(error.message)\(reason)")
     run.summary.findings.insert(
       error.kind == .configuration ? .notCollected : RunFinding(ofEnd: error.kind))
   }
