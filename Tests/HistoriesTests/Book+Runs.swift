@@ -132,7 +132,7 @@ extension Book {
       {
         return
       }
-      if isDecided(transition) { return unlisted.append(transition) }
+      if isDecided(transition) || seemsLate(transition) { return unlisted.append(transition) }
       // A sync up sends all listed fields, so OVERWRITE restores the values that the phone was
       // issued.
       if world.setup.overwrites { return unlisted.append(transition) }
@@ -162,6 +162,17 @@ extension Book {
       throw Violation(
         "\(words), another user's value, became \(change.value) under LEAVE_IF_CHANGED")
     }
+  }
+
+  /// Whether an app has sent the value of a returned edit by itself, as far as can be seen a request
+  /// without an answer, which arrived late.
+  private func seemsLate(_ transition: OrgWatch.Transition) -> Bool {
+    let field = transition.field
+    return transition.oldAuthor == .phone && sentAfterLoss.contains(field.record)
+      && returned.contains { one in
+        one.taken != nil
+          && one.rows.values.contains { $0.changed[field.field]?.value == transition.old }
+      }
   }
 
   /// Whether a recreated record has got a value of the deleted one that it replaces.
