@@ -167,7 +167,6 @@ extension PipelineReader {
           + "\"compare\"",
         "write \"returnOpenEdits\": false, or \"detectEdits\": \"flags\"")
     }
-    guard pipeline.reconcile.mode != .mergeFields else { return }
     for (store, node) in zip(pipeline.stores, root["stores"]?.array ?? []) {
       for sync in store.reconciled where sync.options.mergeMode == .overwrite {
         reader.report(
