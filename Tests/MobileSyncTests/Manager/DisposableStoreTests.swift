@@ -318,11 +318,14 @@ private struct TwiceTarget: CustomSyncDownTarget {
     let gate = PageGate(closedAt: 2)
     let path = directory.file("spoiled.db")
     let (manager, run) = try await begun(path, GatedTarget(12, perPage: 3, gate: gate), gate)
-    // Waits for the page that is being written.
-    #expect(try await manager.withStore { try $0.count(of: "accounts") } == 6)
-    // No store of attache has pages without reserved bytes.
+    // The first page of the soup's table must be empty until the load ends.
+    let other = try Store(opening: path, readOnly: true)
+    let row = try other.connection.first(
+      "SELECT rootpage FROM sqlite_schema WHERE name = 'TABLE_1'")
+    try other.close()
+    let place = (Int(try #require(row?[0].integer)) - 1) * 4096
     let file = try FileDescriptorHandle.updating(path)
-    try [UInt8(0)].withUnsafeBytes { try file.write($0, at: 20) }
+    try [UInt8(1)].withUnsafeBytes { try file.write($0, at: place + 4) }
     await gate.open()
     await #expect(throws: SyncError.self) { try await run.finish() }
     #expect(await manager.withStore { $0.isSpoiled })
