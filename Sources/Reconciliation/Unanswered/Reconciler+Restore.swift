@@ -39,12 +39,10 @@ extension Reconciler {
   ) async throws {
     let operation = write.operation
     let newer = writes.filter { $0.id > operation.id && $0.editID != operation.editID }
+    // The values of other edits are told with those edits.
     let own = JSONObject(
       replaced.filter { name, value in
-        writes.contains { done in
-          done.id > operation.id
-            && done.payload[name].map { WriteEvidence.derives(value, from: $0) } ?? false
-        }
+        newer.contains { $0.payload[name].map { WriteEvidence.derives(value, from: $0) } ?? false }
       })
     let overwritten = try overwritten(by: operation, besides: own)
     var restored = replaced
