@@ -428,6 +428,24 @@ import Testing
         .decide(back: 0, way: 0, wanted: .record), .run(.reconcile, nil), .lateArrival,
         .run(.reconcile, nil),
       ]),
+    Found(
+      "what a late request overwrote of its own edit's later write is reported", 412_000_070,
+      setup(
+        overwrites: true, quiet: 120, .correlation, android: [1], carries: true, trees: true,
+        concurrency: 4),
+      [
+        .edit(phone: 1, soup: 1, pick: 48, field: 8, .boolean), .returnStore(phone: 1),
+        .run(.reconcile, held), .lateArrival, .run(.reconcile, nil), .decide(back: 0, way: 90),
+        .run(.reconcile, nil), .syncUp(phone: 1, soup: 3, most: 100),
+      ]),
+    Found(
+      "a second family stays open whose contacts were candidates for the first one's", 412_000_211,
+      setup(
+        overwrites: true, quiet: 900, .correlation, android: [0], across: .lastWins, trees: true),
+      [
+        .createFamily(phone: 1, contacts: 2), .returnStore(phone: 1), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, held), .decide(back: 2, way: 97),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -100,15 +100,17 @@ extension LedgerDatabase {
   }
 
   /// How reports have named a record to an edit: as its duplicate, and as a candidate for its
-  /// creation.
+  /// creation beside which an operator then decided.
   package func reported(
     _ recordID: String, of edit: Int64
-  ) throws -> (isDuplicate: Bool, isCandidate: Bool) {
+  ) throws -> (isDuplicate: Bool, isPassedOver: Bool) {
     let row = try connection.first(
       """
-      SELECT max(verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID))),
-        max(EXISTS (SELECT 1 FROM json_each(detail, '$.candidates') WHERE value = \(recordID)))
-      FROM outcome WHERE edit_id = \(edit)
+      SELECT max(x.verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID))),
+        max(EXISTS (SELECT 1 FROM json_each(x.detail, '$.candidates') WHERE value = \(recordID))
+          AND EXISTS (SELECT 1 FROM decision d JOIN run m ON m.id = d.run_id
+            WHERE d.edit_id = x.edit_id AND d.state = 'done' AND m.number > n.number))
+      FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = \(edit)
       """)
     return (row?[0].integer == 1, row?[1].integer == 1)
   }

@@ -181,8 +181,8 @@ extension Reconciler {
   ) throws -> Bool {
     let existing = try existing(write)
     let told = try state.reported(made.id, of: write.edit.id)
-    // A candidate already existed when an operator named another one.
-    if told.isDuplicate || told.isCandidate && existing != nil && existing != made.id {
+    // An operator who named another record had seen this one.
+    if told.isDuplicate || told.isPassedOver && existing != nil && existing != made.id {
       return false
     }
     var message = [words]
