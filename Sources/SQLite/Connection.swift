@@ -20,10 +20,10 @@ package final class Connection {
   let database: Database
   /// The prepared statements of `run`, `rows` and similar functions, kept for reuse.
   private var prepared: [String: Statement] = [:]
-  /// More than a module uses.
+  /// More than a run needs of the ledger, which needs the most.
   ///
   /// Above this number all are discarded, so that generated SQL cannot grow the cache.
-  private static let preparedLimit = 64
+  private static let preparedLimit = 256
 
   /// Whether a transaction is open that the next one commits.
   private var isHeld = false

@@ -64,7 +64,7 @@ enum StoreSchemaCheck {
   private static func isOfTheFramework(_ object: Object, _ platform: Platform) -> Bool {
     platform == .android && object.type == "table" && object.name == "android_metadata"
       && object.table == object.name
-      && object.sql.map(tokens) == tokens("CREATE TABLE android_metadata (locale TEXT)")
+      && isSame(object.sql, "CREATE TABLE android_metadata (locale TEXT)")
   }
 
   private static func metaViolations(_ objects: [Object], _ platform: Platform) -> [Violation] {
@@ -76,10 +76,10 @@ enum StoreSchemaCheck {
         violations.append(Violation(name, "it is missing"))
         continue
       }
-      let isSame = tokens(object.sql ?? "") == tokens(sql)
+      if isSame(object.sql ?? "", sql) { continue }
       // SDKs from 4.3 to 10.x added feature columns at the end of soup_attrs.
-      let isOld = name == "soup_attrs" && isLegacyAttributes(object.sql ?? "", of: sql)
-      if !isSame && !isOld { violations.append(Violation(name, "it does not match the SDK's")) }
+      if name == "soup_attrs", isLegacyAttributes(object.sql ?? "", of: sql) { continue }
+      violations.append(Violation(name, "it does not match the SDK's"))
     }
     for object in objects where object.type != "table" && object.type != "index" {
       violations.append(Violation(object.name, "a store has no \(object.type)"))
@@ -107,8 +107,8 @@ enum StoreSchemaCheck {
 
   private struct Expectation {
     let type: String
-    /// The tokens of the text; nil if there is none.
-    let tokens: [String]?
+    /// The text, of which only the tokens count; nil if there is none.
+    let sql: String?
   }
 
   private static func expectations(
@@ -129,7 +129,7 @@ enum StoreSchemaCheck {
         parts = whole(soup, layout, objects)
       }
       for part in parts {
-        expected[part.name] = Expectation(type: part.type, tokens: part.sql.map(tokens))
+        expected[part.name] = Expectation(type: part.type, sql: part.sql)
       }
     }
     return expected
@@ -237,10 +237,16 @@ enum StoreSchemaCheck {
         ? "a store has no \(object.type)" : "no registered soup has this \(object.type)"
     }
     guard object.type == wanted.type else { return "it should be a \(wanted.type)" }
-    return object.sql.map(tokens) == wanted.tokens ? nil : "it does not match the meta tables"
+    return isSame(object.sql, wanted.sql) ? nil : "it does not match the meta tables"
   }
 
   // MARK: text
+
+  /// Whether two statements have the same tokens, as those of the same bytes do.
+  private static func isSame(_ sql: String?, _ wanted: String?) -> Bool {
+    guard let sql, let wanted else { return sql == nil && wanted == nil }
+    return sql.utf8.elementsEqual(wanted.utf8) || tokens(sql) == tokens(wanted)
+  }
 
   /// Whether it is a plain ASCII name, as every name that SmartStore creates.
   private static func isName(_ token: String) -> Bool {
