@@ -1,15 +1,14 @@
-#!/usr/bin/env python3
-"""Compares stores with the org: `judge.py ADDRESS SYNCS.json STORE USERNAME …`, each store after its syncs.
+"""Compares stores with the org, each after its syncs.
 
 For each sync down it gets the user's records directly from the org, without any habits, and compares every field of
-every record with the store's soup. Prints one line per difference; the exit status is then 1.
+every record with the store's soup.
 """
 
+import contextlib
+import functools
 import json
 import re
 import sqlite3
-import sys
-import urllib.request
 
 REPLACED = re.compile("[\ud800-\udfff]")
 
@@ -35,13 +34,6 @@ def expected(sync):
     ]
 
 
-def asked(address, username, statement):
-    """The org's records for a user, by ID."""
-    order = json.dumps({"as": username, "q": statement}).encode()
-    with urllib.request.urlopen(urllib.request.Request(address + "/foreign/select", order)) as answer:
-        return {record["Id"]: record for record in json.load(answer)}
-
-
 def held(store, soup):
     """The content of a soup by ID, and the number of its elements."""
     table = store.execute("SELECT ROWID FROM soup_attrs WHERE soupName = ?", (soup,)).fetchone()[0]
@@ -59,37 +51,36 @@ def plain(value):
     return value
 
 
-def differences(address, syncs, path, username):
-    store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    for sync in syncs:
-        if sync["syncType"] != "syncDown":
-            continue
-        for soup, statement in expected(sync):
-            truth = asked(address, username, statement)
-            found, count = held(store, soup)
-            if count != len(found):
-                yield f"{soup}: {count} elements have {len(found)} ids"
-            for identifier in sorted(truth.keys() | found.keys()):
-                if identifier not in found:
-                    yield f"{soup}: {identifier} is missing"
-                elif identifier not in truth:
-                    yield f"{soup}: {identifier} is not the user's"
-                else:
-                    for name, value in plain(truth[identifier]).items():
-                        if plain(found[identifier].get(name)) != value:
-                            yield f"{soup}: {identifier}.{name} is {found[identifier].get(name)!r}, not {value!r}"
+def differences(org, order):
+    """One line for each difference; `order` has the store, the file of its syncs and the user of each store."""
+    @functools.cache
+    def asked(username, statement):
+        """The org's records for a user, by ID, as JSON has them."""
+        records = json.loads(json.dumps(org.select({"as": username, "q": statement})))
+        return {record["Id"]: record for record in records}
 
-
-def main():
-    address, *rest = sys.argv[1:]
     found = []
-    for file, path, username in zip(rest[::3], rest[1::3], rest[2::3]):
-        with open(file, encoding="utf-8") as text:
+    for one in order:
+        with open(one["syncs"], encoding="utf-8") as text:
             syncs = json.load(text)["syncs"]
-        found += [f"{username}: {line}" for line in differences(address, syncs, path, username)]
-    print(*found, sep="\n")
-    sys.exit(1 if found else 0)
+        with contextlib.closing(sqlite3.connect(f"file:{one['store']}?mode=ro", uri=True)) as store:
+            for sync in syncs:
+                if sync["syncType"] == "syncDown":
+                    for soup, statement in expected(sync):
+                        lines = compared(soup, asked(one["username"], statement), *held(store, soup))
+                        found += [f"{one['username']}: {line}" for line in lines]
+    return found
 
 
-if __name__ == "__main__":
-    main()
+def compared(soup, truth, found, count):
+    if count != len(found):
+        yield f"{soup}: {count} elements have {len(found)} ids"
+    for identifier in sorted(truth.keys() | found.keys()):
+        if identifier not in found:
+            yield f"{soup}: {identifier} is missing"
+        elif identifier not in truth:
+            yield f"{soup}: {identifier} is not the user's"
+        else:
+            for name, value in plain(truth[identifier]).items():
+                if plain(found[identifier].get(name)) != value:
+                    yield f"{soup}: {identifier}.{name} is {found[identifier].get(name)!r}, not {value!r}"

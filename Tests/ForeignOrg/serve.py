@@ -4,7 +4,7 @@
 It shares no code with the local org and needs only Python's standard library. It reads its objects, users and
 records from a file, varies its responses as orgs may (`habits.py`) and fails as orgs do (`mishaps.py`), by a seed.
 The first line of its standard output has its addresses: that of the logins, and those of the data. `/foreign/…` is
-for the test only: `dump`, `log`, `select`, `change`, `mishaps`.
+for the test only: `dump`, `log`, `differences`, `change`, `mishaps`.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import time
 import zlib
 
 import bulk
+import judge
 import soap
 from mishaps import PAGE, Cut, Page
 from org import LONGEST_ADDRESS, Org, Request
@@ -99,8 +100,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
             if self.path == "/foreign/log":
                 return org.log
-            if self.path == "/foreign/select":
-                return org.select(json.loads(body))
+            if self.path == "/foreign/differences":
+                return judge.differences(org, json.loads(body))
             if self.path == "/foreign/change":
                 return org.change(json.loads(body))
             if self.path == "/foreign/mishaps":

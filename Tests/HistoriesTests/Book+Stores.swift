@@ -12,8 +12,11 @@ extension Book {
         let generation = try world.data.generations(of: user.id).last
       else { throw Violation("\(name) has no generation") }
       let place = world.data.generation(generation, of: user.id)
-      for store in try Self.stores(place) {
-        for soup in Soup.all { try judge(store, soup, user, in: world) }
+      let seen = try Soup.all.map { try ($0, Self.seen($0, user, in: world)) }
+      for path in try Self.stores(place) {
+        let store = try Store(opening: path, readOnly: true)
+        for (soup, seen) in seen { try judge(store, path, soup, seen, user, in: world) }
+        try store.close()
       }
     }
   }
@@ -22,16 +25,30 @@ extension Book {
     try HistoryFiles.all(in: place).filter { $0.hasSuffix(".sqlite") || $0.hasSuffix(".db") }
   }
 
-  private mutating func judge(_ path: String, _ soup: Soup, _ user: OrgUser, in world: World) throws
-  {
-    let fields = ["Id", soup.marker] + soup.listed + [soup.unlisted]
+  private static func fields(of soup: Soup) -> [String] {
+    ["Id", soup.marker] + soup.listed + [soup.unlisted]
+  }
+
+  /// What a user sees in the org: the values of a soup's fields, by the record's ID.
+  private static func seen(
+    _ soup: Soup, _ user: OrgUser, in world: World
+  ) throws -> [String: [String?]] {
+    let fields = fields(of: soup)
     let page = try world.org.query(
       "SELECT \(fields.joined(separator: ", ")) FROM \(soup.sobject) LIMIT 2000", as: user)
     var seen: [String: [String?]] = [:]
     for value in try JSONValue(parsing: page.records).array ?? [] {
       seen[value["Id"]?.string ?? ""] = fields.map { value[$0]?.string }
     }
-    let store = try Store(opening: path, readOnly: true)
+    return seen
+  }
+
+  private mutating func judge(
+    _ store: Store, _ path: String, _ soup: Soup, _ seen: [String: [String?]], _ user: OrgUser,
+    in world: World
+  ) throws {
+    let fields = Self.fields(of: soup)
+    var seen = seen
     var held: [String: [String?]] = [:]
     // A redelivered row is as its device left it.
     var carried: Set<String> = []
@@ -44,7 +61,6 @@ extension Book {
         held[id] = fields.map { value[$0]?.string }
       }
     }
-    try store.close()
     if world.setup.cuts, soup.name == "accounts" {
       // A cut result may leave out any record: those of the store stay while the user sees them.
       let place =

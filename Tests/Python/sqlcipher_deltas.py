@@ -15,7 +15,10 @@ Each line of the input is a job as JSON:
 
 Each line of the output is what differs from what is expected, or null, and the seconds of its own processor time
 from ATTACH to COMMIT.
+
+The delta is applied under the passphrases. The openings before and after it take the key derived once.
 """
+import functools
 import hashlib
 import json
 import os
@@ -31,6 +34,20 @@ def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
+@functools.cache
+def derived(passphrase, salt):
+    return hashlib.pbkdf2_hmac("sha512", passphrase.encode(), salt, 4000, 32)
+
+
+def raw(path, passphrase):
+    """The key of a file in SQLCipher's form, with which it derives none; nothing for a plain file."""
+    if passphrase is None:
+        return None
+    with open(path, "rb") as file:
+        salt = file.read(16)
+    return f"x'{derived(passphrase, salt).hex()}{salt.hex()}'"
+
+
 def opened(path, key):
     connection = sqlcipher.connect(path, isolation_level=None)
     if key is not None:
@@ -39,15 +56,15 @@ def opened(path, key):
     return connection
 
 
-def attached(connection, job):
+def attached(connection, job, key):
     connection.execute("PRAGMA cipher_default_kdf_iter = 4000")
-    connection.execute(f"ATTACH DATABASE {quoted(job['delta'])} AS delta KEY {quoted(job['deltaKey'] or '')}")
+    connection.execute(f"ATTACH DATABASE {quoted(job['delta'])} AS delta KEY {quoted(key or '')}")
     connection.execute("BEGIN IMMEDIATE")
 
 
 def rows(path, key):
     """A digest of every row of a store, which its full-text and other checks have passed."""
-    connection = opened(path, key)
+    connection = opened(path, raw(path, key))
     digest = hashlib.sha256()
     tables = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
     for name, sql in tables:
@@ -76,13 +93,14 @@ def kill(job, key, count):
         if os.path.exists(copy + ending):
             os.remove(copy + ending)
     shutil.copy(job["device"], copy)
+    store, delta = raw(copy, key), raw(job["delta"], job["deltaKey"])
     child = os.fork()
     if child == 0:
         try:
-            connection = opened(copy, key)
+            connection = opened(copy, store)
             # Pages go to the file before the commit, and the journal has to undo them.
             connection.execute("PRAGMA cache_size = 2")
-            attached(connection, job)
+            attached(connection, job, delta)
             for sql in job["changes"][:count]:
                 connection.execute(sql)
             os.kill(os.getpid(), signal.SIGKILL)
@@ -122,7 +140,7 @@ def apply(job):
     connection = opened(device, key)
     connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     start = time.process_time()
-    attached(connection, job)
+    attached(connection, job, job["deltaKey"])
     if any(answers(connection, job["checks"])):
         return "the store is refused", 0
     for sql in job["changes"]:
@@ -135,8 +153,8 @@ def apply(job):
     connection.execute("DETACH DATABASE delta")
     connection.close()
     # It is no longer the store that the delta is for.
-    connection = opened(device, key)
-    attached(connection, job)
+    connection = opened(device, raw(device, key))
+    attached(connection, job, raw(job["delta"], job["deltaKey"]))
     if not any(answers(connection, job["checks"])):
         return "the delta is not refused by its own result", seconds
     connection.execute("ROLLBACK")

@@ -45,6 +45,8 @@ enum ImportTable {
   ///
   /// Reads `import X`, `import struct X.Y`, with any attributes and access level before it.
   static func module(importedBy line: Substring) -> String? {
+    let start = line.utf8.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    guard starts.contains(where: start.starts(with:)) else { return nil }
     var words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == ";" })
     while let word = words.first, word != "import" {
       guard word.hasPrefix("@") || levels.contains(String(word)) else { return nil }
@@ -60,25 +62,29 @@ enum ImportTable {
   private static let levels: Set<String> = [
     "public", "package", "internal", "fileprivate", "private",
   ]
+  /// What a line with an import starts with, as few lines do.
+  private static let starts = (levels + ["import", "@"]).map { Array($0.utf8) }
   private static let kinds: Set<String> = [
     "struct", "class", "enum", "protocol", "func", "var", "let", "typealias", "actor", "macro",
   ]
 
-  /// The forbidden imports of `source` in `target`, each with its line, counted from 1.
-  static func violations(in source: String, target: String) -> [(line: Int, module: String)] {
-    guard let own = allowed[target] else { return [(0, "the target \(target) has no row")] }
-    var found: [(Int, String)] = []
-    for (number, line) in source.split(separator: "\n", omittingEmptySubsequences: false)
-      .enumerated()
-    {
-      for statement in line.split(separator: ";") {
-        guard let module = module(importedBy: statement) else { continue }
-        let permitted =
-          anywhere.contains(module) || own.contains(module)
-          || (["Glibc", "Dispatch"].contains(module) && platform.contains(target))
-        if !permitted { found.append((number + 1, module)) }
+  /// The imports of a file, each with its line, counted from 1.
+  static func imports(of lines: [Substring]) -> [(line: Int, module: String)] {
+    lines.enumerated().flatMap { index, line in
+      line.utf8.split(separator: UInt8(ascii: ";")).compactMap { statement in
+        module(importedBy: Substring(statement)).map { (index + 1, $0) }
       }
     }
-    return found
+  }
+
+  /// The forbidden imports of a file in `target`.
+  static func violations(
+    in lines: [Substring], target: String
+  ) -> [(line: Int, module: String)] {
+    guard let own = allowed[target] else { return [(0, "the target \(target) has no row")] }
+    return imports(of: lines).filter { _, module in
+      !anywhere.contains(module) && !own.contains(module)
+        && !(["Glibc", "Dispatch"].contains(module) && platform.contains(target))
+    }
   }
 }

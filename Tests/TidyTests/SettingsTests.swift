@@ -86,10 +86,13 @@ import Testing
   static func chains(of line: Substring) -> [[String]] {
     var chains: [[String]] = []
     var chain: [String] = []
-    var word = ""
+    var word: [UInt8] = []
     var joins = false
-    func isName(_ character: Character) -> Bool {
-      character.isLetter || character.isNumber || character == "_" || character == "$"
+    func isName(_ byte: UInt8) -> Bool {
+      switch Unicode.Scalar(byte) {
+      case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
+      default: false
+      }
     }
     func endChain() {
       if !chain.isEmpty { chains.append(chain) }
@@ -98,19 +101,21 @@ import Testing
     func endWord() {
       guard !word.isEmpty else { return }
       if !joins { endChain() }
-      if word == "in", let last = chains.last, last.count == 1 {
+      let name = String(decoding: word, as: UTF8.self)
+      if name == "in", let last = chains.last, last.count == 1 {
         chains[chains.count - 1] = [last[0], "in"]
       } else {
-        chain.append(word)
+        chain.append(name)
       }
-      (word, joins) = ("", false)
+      (word, joins) = ([], false)
     }
-    for character in line {
-      if isName(character) {
-        word.append(character)
+    for byte in line.utf8 {
+      if isName(byte) {
+        word.append(byte)
         continue
       }
       endWord()
+      let character = Unicode.Scalar(byte)
       switch character {
       case ".": joins = true
       case "?", "!": break

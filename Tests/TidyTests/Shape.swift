@@ -22,8 +22,12 @@ enum Shape {
     return found
   }
 
+  private static func words(of line: Substring) -> [Substring] {
+    line.utf8.split(separator: UInt8(ascii: " ")).map(Substring.init)
+  }
+
   private static func startsFunction(_ line: Substring) -> Bool {
-    var words = line.split(separator: " ")[...]
+    var words = words(of: line)[...]
     while let word = words.first, word.hasPrefix("@") || modifiers.contains(word) {
       words = words.dropFirst()
     }
@@ -34,6 +38,7 @@ enum Shape {
   private static let modifiers: Set<Substring> = [
     "public", "package", "internal", "fileprivate", "private", "static", "final", "mutating",
     "nonmutating", "nonisolated", "borrowing", "consuming", "override", "convenience", "required",
+    "indirect",
   ]
 
   /// Declarations without a required doc comment, by line, counted from 1.
@@ -46,8 +51,7 @@ enum Shape {
     for (index, line) in lines.enumerated() {
       let code = line.drop { $0 == " " }
       let isSharedType =
-        code.hasPrefix("package ")
-        && code.contains(/^package ((indirect|final) )*(struct|class|enum|protocol|actor)\b/)
+        code.hasPrefix("package ") && !code.contains("typealias ") && type(declaredBy: code) != nil
       guard code.hasPrefix("public ") || isSharedType else { continue }
       guard !code.contains(" import "), !code.contains(" extension ") else { continue }
       var above = index - 1
@@ -64,12 +68,19 @@ enum Shape {
 
   /// The types that a file declares, without nested ones.
   static func types(_ lines: [Substring]) -> [String] {
-    lines.filter {
-      $0.first?.isWhitespace == false && !$0.hasPrefix("//") && !$0.contains(" import ")
-        && !$0.hasPrefix("import ")
-    }.compactMap { line in
-      line.prefixMatch(of: /(@\w+ |[a-z]+ )*(struct|class|enum|protocol|actor|typealias) (\w+)/).map
-      { String($0.output.3) }
-    }
+    lines.compactMap { $0.first == " " ? nil : type(declaredBy: $0) }
   }
+
+  /// The type that a line declares, after any attributes and modifiers; nil if it declares none.
+  private static func type(declaredBy line: Substring) -> String? {
+    let words = words(of: line)
+    guard let place = words.firstIndex(where: typeKeywords.contains), place + 1 < words.count,
+      words[..<place].allSatisfy({ $0.hasPrefix("@") || modifiers.contains($0) })
+    else { return nil }
+    return String(words[place + 1].prefix { $0.isLetter || $0.isNumber || $0 == "_" })
+  }
+
+  private static let typeKeywords: Set<Substring> = [
+    "struct", "class", "enum", "protocol", "actor", "typealias",
+  ]
 }

@@ -6,8 +6,12 @@ enum SourceTree {
     /// The path relative to the package, such as `Sources/JSON/JSONValue.swift`.
     let path: String
     let text: String
+    let lines: [Substring]
     var target: String { String(path.split(separator: "/")[1]) }
-    var lines: [Substring] { SourceTree.lines(of: text) }
+
+    init(path: String, text: String) {
+      (self.path, self.text, lines) = (path, text, SourceTree.lines(of: text))
+    }
   }
 
   /// The lines of a text, by its bytes: by its characters takes ten times as long.

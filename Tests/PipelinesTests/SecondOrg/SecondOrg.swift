@@ -18,6 +18,13 @@ final class SecondOrg: Sendable {
 
   static let directory = World.repository + "/Tests/ForeignOrg"
   static let versions = (58...66).map { "\($0).0" }
+  /// The interpreter itself: the `python3` of a version manager is a script that looks for it.
+  private static let python = Result {
+    let result = try ChildProcess.run(
+      "/usr/bin/env", ["python3", "-S", "-c", "import sys; print(sys.executable, end='')"],
+      environment: ProcessEnvironment.variables())
+    return String(decoding: result.output, as: UTF8.self)
+  }
   let login: String
   private let process: RunningProcess
   private let client: HTTPClient
@@ -47,8 +54,7 @@ final class SecondOrg: Sendable {
 
   private init(data: String, seed: Int) throws {
     process = try ChildProcess.start(
-      "/usr/bin/env",
-      ["python3", "-B", Self.directory + "/serve.py", data, "--seed", String(seed)],
+      Self.python.get(), ["-S", Self.directory + "/serve.py", data, "--seed", String(seed)],
       environment: ProcessEnvironment.variables())
     // It returns all of its data in one answer.
     var whole = HTTPClient.Configuration()
@@ -131,14 +137,15 @@ final class SecondOrg: Sendable {
   func differences(
     _ stores: [(syncs: String, path: String, username: String)]
   ) async throws -> [String] {
-    let words = [login] + stores.flatMap { [$0.syncs, $0.path, $0.username] }
-    return try await StoreThread(name: "judge").run { () throws in
-      let result = try ChildProcess.run(
-        "/usr/bin/env", ["python3", "-B", Self.directory + "/judge.py"] + words,
-        environment: ProcessEnvironment.variables())
-      let text = String(decoding: result.output + result.error, as: UTF8.self)
-      let lines = text.split(separator: "\n").map(String.init)
-      return result.status == 0 || !lines.isEmpty ? lines : ["exit status \(result.status)"]
+    let order = stores.map { store -> JSONValue in
+      [
+        "syncs": .string(store.syncs), "store": .string(store.path),
+        "username": .string(store.username),
+      ]
     }
+    guard let lines = try await ask("differences", .array(order)).array else {
+      throw Failure.answer("no list of differences")
+    }
+    return lines.map { $0.string ?? $0.text }
   }
 }
