@@ -4,8 +4,15 @@ extension Org {
   package func share(_ recordID: String, with username: String, edit: Bool = true)
     throws(OrgError)
   {
+    try share([recordID], with: username, edit: edit)
+  }
+
+  /// Shares several records with a user.
+  package func share(_ recordIDs: [String], with username: String, edit: Bool = true)
+    throws(OrgError)
+  {
     try locked { store in
-      try store.transaction { try store.share(recordID, with: username, edit: edit) }
+      try store.transaction { try store.share(recordIDs, with: username, edit: edit) }
     }
   }
 

@@ -103,13 +103,13 @@ final class OrgStore {
   func transaction<T>(_ body: () throws -> T) throws -> T {
     let level = depth
     let before = (clock, sequences)
-    try connection.execute(level == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT level\(level)")
+    try connection.run(SQL(level == 0 ? "BEGIN IMMEDIATE" : "SAVEPOINT level\(level)"))
     depth = level + 1
     do {
       let result = try body()
       depth = level
       if level == 0 { try saveState() }
-      try connection.execute(level == 0 ? "COMMIT" : "RELEASE level\(level)")
+      try connection.run(SQL(level == 0 ? "COMMIT" : "RELEASE level\(level)"))
       return result
     } catch {
       depth = level

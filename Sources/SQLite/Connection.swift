@@ -86,7 +86,7 @@ package final class Connection {
     }
     return try opening {
       let result = try body()
-      try execute("COMMIT")
+      try run("COMMIT")
       return result
     }
   }
@@ -105,7 +105,7 @@ package final class Connection {
 
   /// Opens a write transaction for `body`, which is rolled back if `body` throws.
   private func opening<T>(_ body: () throws -> T) throws -> T {
-    try execute("BEGIN IMMEDIATE")
+    try run("BEGIN IMMEDIATE")
     do {
       return try body()
     } catch {
@@ -121,7 +121,7 @@ package final class Connection {
     // A later error has ended the transaction, and was thrown there.
     guard inTransaction else { return }
     do throws(SQLiteError) {
-      try execute("COMMIT")
+      try run("COMMIT")
     } catch {
       rollBack()
       throw error
@@ -131,10 +131,10 @@ package final class Connection {
   /// Runs `body` in a savepoint of the open transaction; only the savepoint is rolled back if
   /// `body` throws.
   package func part<T>(_ body: () throws -> T) throws -> T {
-    try execute("SAVEPOINT part")
+    try run("SAVEPOINT part")
     do {
       let result = try body()
-      try execute("RELEASE part")
+      try run("RELEASE part")
       return result
     } catch {
       do {
@@ -156,8 +156,8 @@ package final class Connection {
   /// once.
   package func reading<T>(_ body: () throws -> T) throws -> T {
     if inTransaction { return try body() }
-    try execute("BEGIN")
-    defer { if inTransaction { try? execute("COMMIT") } }
+    try run("BEGIN")
+    defer { if inTransaction { try? run("COMMIT") } }
     return try body()
   }
 

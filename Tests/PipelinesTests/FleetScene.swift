@@ -49,7 +49,7 @@ struct FleetScene: Sendable {
     try org.seedBulk(object: "Contact", count: shared, owner: OrgUser.adminUsername)
     let ids = try contacts()
     for user in users { try org.seedBulk(object: "Contact", count: own, owner: user) }
-    try org.transaction { for id in ids { for user in users { try org.share(id, with: user) } } }
+    try org.transaction { for user in users { try org.share(ids, with: user) } }
     // Nothing counts as recently changed.
     try org.moveClock(by: 86_400_000)
   }

@@ -4,7 +4,8 @@
 package struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral {
   package typealias Element = (name: String, value: JSONValue)
 
-  fileprivate struct Member: Sendable, Hashable {
+  /// A name with its value.
+  struct Member: Sendable, Hashable {
     var name: String
     var value: JSONValue
   }
@@ -20,14 +21,31 @@ package struct JSONObject: Sendable, Hashable, Sequence, ExpressibleByDictionary
   ///
   /// For equal names, the last value is kept.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
-    for (name, value) in elements { self[name] = value }
+    self.init(members: elements.map { Member(name: $0, value: $1) })
   }
 
   /// Adds members one by one.
   ///
   /// For equal names, the last value is kept.
   package init(_ elements: some Sequence<(name: String, value: JSONValue)>) {
-    for element in elements { self[element.name] = element.value }
+    self.init(members: elements.map { Member(name: $0.name, value: $0.value) })
+  }
+
+  /// Adds members at once, which hashes each name only once.
+  ///
+  /// For equal names, the last value is kept.
+  init(members: [Member]) {
+    self.members = members
+    places.reserveCapacity(members.count > Self.smallest ? members.count : 0)
+    indexIfLarge()
+    let isDistinct =
+      places.isEmpty
+      ? members.indices.allSatisfy { place in
+        !members[..<place].contains { $0.name == members[place].name }
+      } : places.count == members.count
+    if isDistinct { return }
+    (self.members, places) = ([], [:])
+    for member in members { self[member.name] = member.value }
   }
 
   package var count: Int { members.count }

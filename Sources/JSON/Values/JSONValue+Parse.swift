@@ -80,21 +80,21 @@ extension JSONCursor {
 
   private mutating func object(depth: Int) throws(JSONFault) -> JSONObject {
     guard depth < Self.depthLimit else { throw JSONFault(reason: .depth, offset: offset) }
-    var object = JSONObject()
+    var members: [JSONObject.Member] = []
     offset &+= 1
     if try peek() == 0x7D {
       offset &+= 1
-      return object
+      return JSONObject()
     }
     while true {
       guard try peek() == 0x22 else { throw JSONFault(reason: .name, offset: offset) }
       let name = try text()
       try take(0x3A, .colon)
-      object[name] = try value(depth: depth &+ 1)
+      members.append(JSONObject.Member(name: name, value: try value(depth: depth &+ 1)))
       let next = try peek()
       guard next == 0x2C || next == 0x7D else { throw JSONFault(reason: .comma, offset: offset) }
       offset &+= 1
-      if next == 0x7D { return object }
+      if next == 0x7D { return JSONObject(members: members) }
     }
   }
 

@@ -71,9 +71,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ///
   /// For equal names, the last value is kept.
   package init(dictionaryLiteral elements: (String, JSONValue)...) {
-    var object = JSONObject()
-    for (name, value) in elements { object[name] = value }
-    self = .object(object)
+    self = .object(JSONObject(elements.map { (name: $0, value: $1) }))
   }
 
   package init(_ string: String) { self = .string(string) }

@@ -68,11 +68,13 @@ extension OrgStore {
 
   // MARK: Operations for tests and the demo
 
-  func share(_ recordID: String, with username: String, edit: Bool) throws {
+  func share(_ recordIDs: [String], with username: String, edit: Bool) throws {
     let user = try user(named: username)
-    let record = try known(recordID)
-    try connection.run(
-      "INSERT OR REPLACE INTO share (user, record, edit) VALUES (\(user.id), \(record), \(edit))")
+    for id in recordIDs {
+      let record = try known(id)
+      try connection.run(
+        "INSERT OR REPLACE INTO share (user, record, edit) VALUES (\(user.id), \(record), \(edit))")
+    }
   }
 
   func unshare(_ recordID: String, from username: String) throws {

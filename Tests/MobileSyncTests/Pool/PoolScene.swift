@@ -30,7 +30,7 @@ struct PoolScene {
         try org.make("Account", ["Name": .string("Account \($0)"), "Phone": .string("\($0)")])
       }
     }
-    for id in ids { for user in users { try org.org.share(id, with: user) } }
+    for user in users { try org.org.share(ids, with: user) }
     for user in users {
       try org.make("Account", ["Name": .string("of \(user)")], as: org.org.user(named: user))
     }

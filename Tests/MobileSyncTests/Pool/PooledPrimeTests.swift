@@ -65,7 +65,7 @@ import Testing
     let page = try scene.org.org.query("SELECT Id FROM Account", as: scene.org.admin)
     let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
     try scene.org.org.transaction {
-      for id in ids { for user in scene.users { try scene.org.org.share(id, with: user) } }
+      for user in scene.users { try scene.org.org.share(ids, with: user) }
     }
     for user in scene.users {
       try scene.org.org.seedBulk(object: "Account", count: own, owner: user)

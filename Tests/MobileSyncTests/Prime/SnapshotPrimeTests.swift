@@ -11,7 +11,7 @@ import Testing
     let (org, ids) = try SyncedOrg.with(accounts: 6)
     let users = ["ada@example.com", "ben@example.com"]
     let shares = [users[0]: ids[0...3], users[1]: ids[2...5]]
-    for (user, shared) in shares { for id in shared { try org.org.share(id, with: user) } }
+    for (user, shared) in shares { try org.org.share(Array(shared), with: user) }
     try org.org.addBriefcase("all", rules: [BriefcaseRule("Account")], users: users)
     for user in users {
       let token = try #require(org.org.user(named: user))
