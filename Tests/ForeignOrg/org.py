@@ -130,15 +130,18 @@ class Org:
         return [(row, one) for one in self.catalog.objects.values() for row in self.records.rows[one.name].values()]
 
     def dump(self):
-        """All rows, including deleted ones, without any habits."""
-        shown = {}
-        for row, one in self._all_rows():
-            shown.setdefault(one.name, []).append(
-                {field.name: rows.shown(field, row.get(field.name)) for field in one.fields.values()})
+        """What happened so far, and the users."""
         return {
-            "records": shown, "grants": self.logins.granted, "mishaps": self.mishaps.happened,
+            "grants": self.logins.granted, "mishaps": self.mishaps.happened,
             "users": {user.username: user.id for user in self.logins.users.values()},
         }
+
+    def shown(self, order):
+        """All rows of an object, including deleted ones, without any habits."""
+        one = self.catalog.object(order["object"])
+        return [
+            {field.name: rows.shown(field, row.get(field.name)) for field in one.fields.values()}
+            for row in self.records.rows[one.name].values()]
 
     def select(self, order):
         """The result of a statement for a user, from the rows, without any habits."""

@@ -4,7 +4,7 @@
 It shares no code with the local org and needs only Python's standard library. It reads its objects, users and
 records from a file, varies its responses as orgs may (`habits.py`) and fails as orgs do (`mishaps.py`), by a seed.
 The first line of its standard output has its addresses: that of the logins, and those of the data. `/foreign/…` is
-for the test only: `dump`, `log`, `differences`, `change`, `mishaps`.
+for the test only: `dump`, `records`, `log`, `differences`, `change`, `mishaps`.
 """
 
 import argparse
@@ -95,8 +95,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Requests by the test only."""
         with org.lock:
             if self.path == "/foreign/dump":
+                return org.dump()
+            if self.path == "/foreign/records":
                 # As read by clients that do not accept unpaired surrogates.
-                text = json.dumps(org.dump(), ensure_ascii=False)
+                text = json.dumps(org.shown(json.loads(body)), ensure_ascii=False)
                 return json.loads(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
             if self.path == "/foreign/log":
                 return org.log

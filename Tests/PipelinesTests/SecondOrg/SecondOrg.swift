@@ -56,7 +56,7 @@ final class SecondOrg: Sendable {
     process = try ChildProcess.start(
       Self.python.get(), ["-S", Self.directory + "/serve.py", data, "--seed", String(seed)],
       environment: ProcessEnvironment.variables())
-    // It returns all of its data in one answer.
+    // It returns all records of an object in one answer.
     var whole = HTTPClient.Configuration()
     whole.responseLimitBytes = 1 << 30
     client = try HTTPClient(whole)
@@ -89,7 +89,7 @@ final class SecondOrg: Sendable {
   }
 
   func records(_ object: String) async throws -> [JSONObject] {
-    try await ask("dump")["records"]?[object]?.array?.compactMap(\.object) ?? []
+    try await ask("records", ["object": .string(object)]).array?.compactMap(\.object) ?? []
   }
 
   func logins() async throws -> Int { try await Int(ask("dump")["grants"]?.int ?? 0) }
