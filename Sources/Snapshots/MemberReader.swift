@@ -30,6 +30,12 @@ package struct MemberReader {
     return text
   }
 
+  /// A string, which may be empty.
+  package func string(_ name: String) throws(SnapshotError) -> String {
+    guard let text = json[name]?.string else { throw wrong(name) }
+    return text
+  }
+
   /// A non-empty string; nil if there is no such member.
   package func optionalText(_ name: String) throws(SnapshotError) -> String? {
     json[name] == nil ? nil : try text(name)
@@ -39,6 +45,26 @@ package struct MemberReader {
   package func integer(_ name: String) throws(SnapshotError) -> Int {
     guard let value = json[name]?.int, let integer = Int(exactly: value) else { throw wrong(name) }
     return integer
+  }
+
+  /// A whole number of 64 bits.
+  package func long(_ name: String) throws(SnapshotError) -> Int64 {
+    guard let value = json[name]?.int else { throw wrong(name) }
+    return value
+  }
+
+  /// A Boolean.
+  package func flag(_ name: String) throws(SnapshotError) -> Bool {
+    guard let value = json[name]?.bool else { throw wrong(name) }
+    return value
+  }
+
+  /// An array of strings.
+  package func texts(_ name: String) throws(SnapshotError) -> [String] {
+    guard let items = json[name]?.array else { throw wrong(name) }
+    let texts = items.compactMap(\.string)
+    guard texts.count == items.count else { throw wrong(name) }
+    return texts
   }
 
   /// A time in milliseconds since 1970, from ISO 8601.

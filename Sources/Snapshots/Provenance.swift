@@ -43,15 +43,26 @@ package struct Provenance: Sendable, Hashable {
     org: String, user: String, pipeline: String, generation: Int, platform: Platform,
     key: [UInt8], epoch: Int? = nil
   ) {
+    self.init(
+      org: org, user: user, pipeline: pipeline, generation: generation, platform: platform,
+      stampID: Provenance.id(
+        org: org, user: user, pipeline: pipeline, generation: generation, platform: platform,
+        key: key),
+      epoch: epoch)
+  }
+
+  /// A stamp whose ID was created where the key is.
+  package init(
+    org: String, user: String, pipeline: String, generation: Int, platform: Platform,
+    stampID: String, epoch: Int? = nil
+  ) {
     self.epoch = epoch
     self.org = org
     self.user = user
     self.pipeline = pipeline
     self.generation = generation
     self.platform = platform
-    stampID = Provenance.id(
-      org: org, user: user, pipeline: pipeline, generation: generation, platform: platform,
-      key: key)
+    self.stampID = stampID
   }
 
   /// Whether the stamp ID is the one that the key gives for the other members.

@@ -70,7 +70,7 @@ extension PrimeJob {
     let isSame = try choices == self.choices(of: settings, old)
     try old.close()
     let isWhole =
-      try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: created) }
+      try isSame && choices.allSatisfy { try writer.renew($0, of: store, since: order.created) }
     try store.close()
     return isWhole
   }

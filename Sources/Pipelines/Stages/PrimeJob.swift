@@ -8,70 +8,23 @@ import SmartStore
 import Snapshots
 import System
 
-/// The input for priming one snapshot in a task with its own thread.
+/// Primes one snapshot by its order, in a task with its own thread.
 struct PrimeJob: Sendable {
-  let user: SnapshotUser
+  var order: PrimeOrder
   let pipeline: Pipeline
   let data: DataDirectory
-  let run: String
-  /// The org's time, which cursors are compared with.
-  let now: Int64
-  /// The run's time, which orders generations.
-  let created: Int64
-  let organizationID: String
-  /// The number of the last run that primed from another org.
-  ///
-  /// Its generations cannot be continued.
-  let lastRunElsewhere: Int64
-  let stampKey: [UInt8]
-  /// The lowest number for a new generation.
-  ///
-  /// Devices may hold generations that are no longer recorded.
-  let numberFloor: Int
-  /// The epoch that stamps name; nil if the ledger was never recovered.
-  let stampEpoch: Int?
-  /// The open edits that the next generation redelivers.
-  let carried: [CarriedEdit]
-  /// The `soql` syncs that list the IDs of all their records in this run.
-  let listIDs: Set<String>
-  /// The records that the user's own edits have changed since the last prime, by soup.
-  let changed: [String: Set<String>]
-  /// The records of the user's unresolved edits, by soup.
-  let edited: [String: Set<String>]
-  /// The generation that was last compared with the org, and when, by the org's clock; nil if not
-  /// recorded.
-  let lastRead: GenerationRead?
-  /// The largest share of a soup that may be deleted, if it differs from the pipeline's for this
-  /// run.
-  let maxDeletes: Percentage?
   /// What all snapshots of the run know about calls with several parts.
   let wide: WideCalls
+  /// The check of the syncs against the org; nil if the org could not be asked.
+  let preflight: Preflight?
+  let report: @Sendable (RunEvent) -> Void
   /// The records that the users of the run fetch for each other; nil if this user fetches all.
   var pool: RecordPool?
   /// Whether the records are fetched only after another user has claimed records of the pool.
   var isLater = false
-  /// Whether nothing of earlier generations is used.
-  var isFromScratch = false
-  /// The check of the syncs against the org; nil if the org could not be asked.
-  let preflight: Preflight?
-  let report: @Sendable (RunEvent) -> Void
 
-  /// The result of priming a snapshot.
-  struct Output: Sendable {
-    let user: SnapshotUser
-    /// The newest generation, whether this run made it or not; 0 if there is none.
-    let generation: Int
-    let outcome: PrimeOutcome
-    /// The open edits that the newest generation redelivers.
-    let carried: Set<Int64>
-    /// The needs that the org does not meet for the user, but that no fetch depends on; nil if not
-    /// checked.
-    var lacking: [Preflight.Fault]?
-    /// Whether the guard kept the newest generation instead of the org's answer.
-    var isHeld = false
-  }
-
-  var isGlobal: Bool { user.id == SnapshotID.global }
+  var user: SnapshotUser { order.user }
+  var isGlobal: Bool { order.isGlobal }
   var directory: SnapshotDirectory { SnapshotDirectory(path: data.snapshot(user.id)) }
   var stores: [StoreSettings] { pipeline.stores(of: isGlobal ? .global : .user) }
   var definitionsHash: String { pipeline.definitionsHash(of: isGlobal ? .global : .user) }
@@ -79,7 +32,7 @@ struct PrimeJob: Sendable {
   /// Primes the snapshot, and publishes a generation if anything changed.
   ///
   /// Blocking work runs on `thread`.
-  func prime(with access: OrgAccess, on thread: StoreThread) async throws -> Output {
+  func prime(with access: OrgAccess, on thread: StoreThread) async throws -> PrimeOutput {
     try await withTaskExecutorPreference(thread) {
       let own = try await session(access)
       if isLater { await pool?.opened() }
@@ -170,14 +123,14 @@ struct PrimeJob: Sendable {
   /// Primes the snapshot; `check` is called before anything is published.
   private func prime(
     as session: Session, on thread: StoreThread, _ check: () async throws -> Void
-  ) async throws -> Output {
+  ) async throws -> PrimeOutput {
     try directory.removeTemporaries()
     let record = try newestRecord()
     let newest = record?.generation ?? 0
     let fields = try await OpenFields.digest(stores, as: session)
     let previous = try record.flatMap { try usable($0, session, fields) }
-    let temporary = data.snapshot(user.id) + "/" + DurableFile.temporaryPrefix + run
-    let number = max(newest + 1, numberFloor)
+    let temporary = data.snapshot(user.id) + "/" + DurableFile.temporaryPrefix + order.run
+    let number = max(newest + 1, order.number)
     var input = input(previous, number: number, temporary, session)
     input.knownStamps = try knownStamps(previous)
     input.isRenewed = record.map { !isUpToDate($0) } ?? false
@@ -199,9 +152,8 @@ struct PrimeJob: Sendable {
       try? Files.remove(temporary)
       throw error
     }
-    return Output(
-      user: user, generation: outcome.changed ? number : newest, outcome: outcome,
-      carried: Set(carried.map(\.edit)))
+    return PrimeOutput(
+      user: user, generation: outcome.changed ? number : newest, outcome: outcome)
   }
 
   /// Returns the held result of a prime from scratch that leaves out so many records of the newest
@@ -212,7 +164,7 @@ struct PrimeJob: Sendable {
   /// With changed definitions, or another reader, the ghost guard has nothing to compare.
   private func held(
     _ outcome: PrimeOutcome, _ newest: Int, _ previous: GenerationRecord?, _ limits: DeletionGuard
-  ) throws -> Output? {
+  ) throws -> PrimeOutput? {
     guard previous == nil, newest > 0, outcome.changed else { return nil }
     let record = try directory.record(of: newest)
     guard let platform = pipeline.platforms.first(where: { !record.entries(of: $0).isEmpty })
@@ -240,8 +192,7 @@ struct PrimeJob: Sendable {
     var outcome = outcome
     (outcome.changed, outcome.guardTripped) = (false, true)
     outcome.warnings += words
-    return Output(
-      user: user, generation: newest, outcome: outcome, carried: [], isHeld: true)
+    return PrimeOutput(user: user, generation: newest, outcome: outcome, isHeld: true)
   }
 
   /// Whether a generation redelivers the same edits as the next one would, and has its user's
@@ -254,7 +205,7 @@ struct PrimeJob: Sendable {
   /// Whether a generation redelivers the same edits as the next one would.
   private func isCarried(by record: GenerationRecord) -> Bool {
     record.carried.map { "\($0.edit) \($0.digest)" }.sorted()
-      == carried.map { "\($0.edit) \($0.digest)" }.sorted()
+      == order.carried.map { "\($0.edit) \($0.digest)" }.sorted()
   }
 
   // MARK: input
@@ -272,9 +223,9 @@ struct PrimeJob: Sendable {
   func usable(_ record: GenerationRecord, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
-    guard !isFromScratch,
+    guard !order.isFromScratch,
       try PrunedGeneration(directory: directory.directory(of: record.generation)) == nil,
-      (RunRow.number(ofID: record.run) ?? 0) > lastRunElsewhere
+      (RunRow.number(ofID: record.run) ?? 0) > order.lastRunElsewhere
     else { return nil }
     let reader = record.notes["readAs"]?.string ?? session.identity.userID
     guard record.configHash == definitionsHash, reader == session.identity.userID,
@@ -299,14 +250,14 @@ struct PrimeJob: Sendable {
         storeName: store.storeName, config: store.schema, syncs: syncs(of: store), files: files)
     }
     var input = PrimeInput(
-      stores: primeStores, now: now, overlapSeconds: pipeline.prime.overlapSeconds,
+      stores: primeStores, now: order.now, overlapSeconds: pipeline.prime.overlapSeconds,
       cursors: previous?.cursors ?? [:])
     // A resumed run keeps its own time, but the org's time is later.
-    input.rowDate = created
+    input.rowDate = order.created
     input.stampsRead = previous.map { stampsRead($0) }
-    input.listIDs = listIDs
-    (input.changed, input.edited) = (changed, edited)
-    input.ghosts.maxDeletesPercent = (maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
+    input.listIDs = order.listIDs
+    (input.changed, input.edited) = (order.changed, order.edited)
+    input.ghosts.maxDeletesPercent = (order.maxDeletes ?? pipeline.prime.ghostsMaxDeletes).value
     input.wasIncomplete = previous?.notes["warnings"] != nil
     input.bulkAbove = pipeline.prime.bulkAbove
     input.onRuleErrors = pipeline.prime.onRuleErrors
@@ -341,19 +292,23 @@ struct PrimeJob: Sendable {
   }
 
   private func path(of store: StoreSettings, _ platform: Platform) -> String {
-    let owner = StoreLocation.User(organizationID: organizationID, userID: user.id)
+    let owner = StoreLocation.User(organizationID: order.organizationID, userID: user.id)
     return StoreLocation(platform, storeName: store.storeName, user: isGlobal ? nil : owner).path
   }
 
-  private func stamp(_ number: Int, _ platform: Platform) -> Provenance {
-    Provenance(
-      org: organizationID, user: isGlobal ? Provenance.globalUser : user.id,
-      pipeline: pipeline.name,
-      generation: number, platform: platform, key: stampKey, epoch: stampEpoch)
+  private func stamp(_ number: Int, _ platform: Platform) throws -> Provenance {
+    guard let id = order.stampIDs[number]?[platform] else {
+      throw PipelineError(
+        .failed, "prime.stamp", "the order has no stamp for generation \(number)")
+    }
+    return Provenance(
+      org: order.organizationID, user: isGlobal ? Provenance.globalUser : user.id,
+      pipeline: pipeline.name, generation: number, platform: platform, stampID: id,
+      epoch: order.stampEpoch)
   }
 
   private func stampWriter(_ number: Int) -> @Sendable (Store, Platform) throws -> Void {
-    { store, platform in
+    { [created = order.created] store, platform in
       store.clock = { created }
       try stamp(number, platform).write(into: store)
     }
@@ -361,7 +316,9 @@ struct PrimeJob: Sendable {
 
   /// Returns when a generation was last compared with the org, as far as recorded.
   private func stampsRead(_ previous: GenerationRecord) -> Int64 {
-    guard let lastRead, lastRead.generation == previous.generation else { return previous.created }
+    guard let lastRead = order.lastRead, lastRead.generation == previous.generation else {
+      return previous.created
+    }
     return lastRead.time
   }
 
@@ -403,8 +360,8 @@ struct PrimeJob: Sendable {
     if let fields { notes["fields"] = .string(fields) }
     if outcome.isIncomplete { notes["warnings"] = JSONValue(outcome.warnings) }
     let record = GenerationRecord(
-      snapshot: user.id, generation: number, run: run, created: created,
-      configHash: definitionsHash,
+      snapshot: user.id, generation: number, run: order.run,
+      created: order.created, configHash: definitionsHash,
       stores: files, syncStates: states(outcome), cursors: outcome.cursors, notes: notes,
       carried: carried)
     try directory.publish(temporary, as: record)
@@ -420,7 +377,7 @@ struct PrimeJob: Sendable {
       let file = temporary + "/" + fileName(of: store, platform)
       let entry = try SnapshotDirectory.measure(
         file, scope: isGlobal ? .global : .user, storeName: store.storeName,
-        path: path(of: store, platform), stamp: stamp(number, platform),
+        path: path(of: store, platform), stamp: try stamp(number, platform),
         counts: counts(of: store, file))
       return GenerationRecord.StoreFile(platform: platform, entry: entry)
     }
@@ -431,7 +388,7 @@ struct PrimeJob: Sendable {
     var entries: [CarriedEntry] = []
     for platform in pipeline.platforms {
       for settings in stores {
-        let edits = carried.filter {
+        let edits = order.carried.filter {
           $0.platform == platform.rawValue && $0.soup.store.storeName == settings.storeName
         }
         if edits.isEmpty { continue }
@@ -454,7 +411,7 @@ struct PrimeJob: Sendable {
               value: ElementContent.value(of: JSONValue.object(stored).bytes),
               recordID: edit.recordID, shown: row?.shown, words: row?.words, edited: edit.edited))
         }
-        try store.mark(run, now: created)
+        try store.mark(order.run, now: order.created)
         try store.close()
       }
     }

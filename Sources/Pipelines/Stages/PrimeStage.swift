@@ -5,6 +5,8 @@ import Salesforce
 import Snapshots
 import System
 
+/// Primes the snapshots: writes an order for each from what the ledger knows, has them primed, and
+/// records the results.
 struct PrimeStage {
   let run: RunContext
   private var people: PipelineUsers { PipelineUsers(run: run) }
@@ -13,26 +15,26 @@ struct PrimeStage {
   func perform() async throws {
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
+    let orders = try orders(for: users)
     let before = try run.ledger.noted(.wideCalls)
-    let wide = WideCalls(stored: before)
-    let pool = try makePool(of: users)
-    var jobs: [PrimeJob] = []
-    if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
-      let global = SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)
-      jobs.append(try job(for: global, wide))
+    let work = PrimeWork(
+      pipeline: run.pipeline, data: run.data, access: run.access,
+      wide: WideCalls(stored: before), preflight: run.preflight, report: run.report)
+    if run.options.isDryRun {
+      return try await PrimePlan(run: run, users: users.count).make(orders.map(work.job))
     }
-    if !run.pipeline.stores(of: .user).isEmpty {
-      jobs += try inTurn(users).map { user in
-        var job = try self.job(for: user, wide)
-        job.pool = pool
-        return job
-      }
-    }
-    if run.options.isDryRun { return try await PrimePlan(run: run, users: users.count).make(jobs) }
-    try await prime(jobs, pool, isFirst: before == nil)
-    if let pool { try await finish(pool, jobs) }
-    let learned = wide.stored ?? "{}"
+    try await work.perform(orders, isFirst: before == nil, for: self)
+    try keep(work.wide.stored, before: before)
+    try finish()
+  }
+
+  /// Stores what was learned about calls with several parts.
+  private func keep(_ learned: String?, before: String?) throws {
+    let learned = learned ?? "{}"
     if learned != before ?? "{}" { try run.ledger.store(learned, as: .wideCalls) }
+  }
+
+  private func finish() throws {
     run.summary.snapshots.sort { $0.id < $1.id }
     PreflightStage(run: run).tell()
     // Every user was tried, so earlier findings about skipped users are outdated.
@@ -41,93 +43,24 @@ struct PrimeStage {
     }
   }
 
-  /// What happens while snapshots are primed.
-  private enum Step: Sendable {
-    case primed(PrimeJob, Result<PrimeJob.Output, any Error>)
-    /// Users turned out to read records differently.
-    case dissolved
-    case cancelled
-  }
+  // MARK: orders
 
-  /// Primes snapshots, several concurrently.
+  /// Returns the orders for the global stores and for users, in the order of priming.
   ///
-  /// If nothing is known about their requests, the others wait until the first has listed its
-  /// records: it shows them how to divide lists, and which records they need not fetch.
-  func prime(_ jobs: [PrimeJob], _ pool: RecordPool?, isFirst: Bool = false) async throws {
-    if !isFirst || jobs.count <= mostUnderWay { pool?.open() }
-    var hasFirst = false
-    try await withThrowingTaskGroup(of: Step.self) { group in
-      var waiting = jobs[...]
-      var threads = PrimeThreads(run.pipeline.limits.jobs)
-      // Users who started when no requests were left were not cut off: their turn is next.
-      var hasNothingLeft: Set<String> = []
-      func start() {
-        guard var next = waiting.popFirst() else { return }
-        next.isLater = hasFirst
-        if next.pool != nil { hasFirst = true }
-        let access = run.access
-        let requestsLeft = access.org.requestsLeft
-        if let requestsLeft, requestsLeft <= 0 { hasNothingLeft.insert(next.user.id) }
-        run.report(
-          .snapshotStarted(
-            snapshot: next.user.id, username: next.user.username,
-            number: jobs.count - waiting.count, of: jobs.count,
-            requestsLeft: requestsLeft))
-        let thread = threads.take(for: next.user.id)
-        group.addTask { [next] in
-          do {
-            return .primed(next, .success(try await next.prime(with: access, on: thread)))
-          } catch {
-            return .primed(next, .failure(error))
-          }
-        }
-      }
-      func startMore() {
-        let most = mostUnderWay
-        while threads.used < most, !waiting.isEmpty { start() }
-      }
-      func watch(_ pool: RecordPool) {
-        group.addTask { await pool.dissolution() ? .dissolved : .cancelled }
-      }
-      startMore()
-      if let pool { watch(pool) }
-      while threads.used > 0, let step = try await group.next() {
-        guard case .primed(let snapshot, let result) = step else {
-          if let pool, case .dissolved = step {
-            try noteMisled(pool)
-            watch(pool)
-          }
-          continue
-        }
-        threads.give(backOf: snapshot.user.id)
-        if case .failure(let error) = result, !hasNothingLeft.contains(snapshot.user.id) {
-          try noteCutOff(snapshot, error)
-        }
-        try take(result, of: snapshot)
-        if let pool { try noteMisled(pool) }
-        snapshot.pool?.open()
-        startMore()
-      }
-      group.cancelAll()
+  /// A run reads its own documents, so that a worker's stores cannot differ from its own.
+  private func orders(for users: [SnapshotUser]) throws -> [PrimeOrder] {
+    var orders: [PrimeOrder] = []
+    if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
+      orders.append(
+        try order(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
+    }
+    if !run.pipeline.stores(of: .user).isEmpty { orders += try inTurn(users).map(order) }
+    return try orders.map { order in
+      try PrimeOrder(
+        MemberReader(json: order.json, path: run.pipeline.name, file: "order"),
+        mask: run.pipeline.report.reportMask)
     }
   }
-
-  /// The number of snapshots in progress.
-  ///
-  /// It exceeds the number of threads, so that the org prepares the next answers while stores are
-  /// written or while one user's answer is pending.
-  ///
-  /// If few requests are left, it equals the number of threads; otherwise every snapshot would be
-  /// cut off halfway.
-  private var mostUnderWay: Int {
-    let jobs = run.pipeline.limits.jobs
-    let most = jobs == 1 ? 1 : jobs + run.pipeline.org.concurrency
-    let isShort = run.access.org.requestsLeft.map { $0 < most * Self.requestsOfOne } ?? false
-    return isShort ? jobs : most
-  }
-
-  /// More requests than the prime of a typical user takes.
-  private static let requestsOfOne = 100
 
   /// Returns the users in the order of priming: those first whose last turn is longest ago, and
   /// within one run, those last whom the request limit cut off.
@@ -147,18 +80,18 @@ struct PrimeStage {
   }
 
   /// Records the users whom the request limit cut off.
-  private func noteCutOff(_ snapshot: PrimeJob, _ error: any Error) throws {
-    guard !Task.isCancelled, snapshot.user.id != SnapshotID.global,
+  private func noteCutOff(_ user: SnapshotUser, _ error: any Error) throws {
+    guard !Task.isCancelled, user.id != SnapshotID.global,
       PipelineError(describing: error).kind == .tryLater
     else { return }
-    try run.ledger.store(run.now, as: .cutOff(snapshot.user.id))
+    try run.ledger.store(run.now, as: .cutOff(user.id))
   }
 
   /// The findings that a prime of a snapshot creates or clears.
   private static let primeFindings: [Finding.Kind] = [.userSkipped, .incomplete, .removalsHeld]
 
   /// Records the findings of a primed snapshot; earlier ones are closed.
-  private func noteFindings(_ output: PrimeJob.Output) throws {
+  private func noteFindings(_ output: PrimeOutput) throws {
     let outcome = output.outcome
     let subject = output.user.username.lowercased()
     for kind in Self.primeFindings {
@@ -186,23 +119,34 @@ struct PrimeStage {
   /// A count of runs since the last full listing that exceeds every configured interval.
   private static let longOverdue: Int64 = 1_000_000
 
-  private func job(for user: SnapshotUser, _ wide: WideCalls) throws -> PrimeJob {
-    let row = try run.ledger.snapshotRow(id: user.id)
-    let records = try run.ledger.recordsOfEdits(snapshotID: user.id, in: run.row.number)
-    return PrimeJob(
-      user: user, pipeline: run.pipeline, data: run.data, run: run.row.id,
-      now: run.times.org, created: run.now,
-      organizationID: try run.ledger.organizationID ?? "",
-      lastRunElsewhere: try lastRunElsewhere(), stampKey: try run.stamps().current,
-      numberFloor: try numberFloor(user.id), stampEpoch: try run.stamps().epoch,
-      carried: try carried(user.id),
-      listIDs: try dueListings(row, user.id),
-      changed: records.settled, edited: records.open,
-      lastRead: try run.ledger.noted(.read(user.id)),
-      maxDeletes: run.options.maxDeletes, wide: wide,
-      isFromScratch: try run.ledger.noted(.fromScratch)?.contains(user.id) == true,
-      preflight: run.preflight,
-      report: run.report)
+  private func order(for user: SnapshotUser) throws -> PrimeOrder {
+    let id = user.id
+    let row = try run.ledger.snapshotRow(id: id)
+    let records = try run.ledger.recordsOfEdits(snapshotID: id, in: run.row.number)
+    let carried = try carried(id)
+    let newest = try run.data.generations(of: id).last ?? 0
+    let number = max(newest + 1, try numberFloor(id))
+    let organization = try run.ledger.organizationID ?? ""
+    let (stamps, epoch) = (try run.stamps().current, try run.stamps().epoch)
+    return PrimeOrder(
+      user: user, run: run.row.id, now: run.times.org, created: run.now,
+      organizationID: organization, lastRunElsewhere: try lastRunElsewhere(), number: number,
+      stampEpoch: epoch,
+      stampIDs: [number, number + 1].reduce(into: [:]) { ids, number in
+        for platform in run.pipeline.platforms {
+          ids[number, default: [:]][platform] =
+            Provenance(
+              org: organization, user: id == SnapshotID.global ? Provenance.globalUser : id,
+              pipeline: run.pipeline.name, generation: number, platform: platform, key: stamps,
+              epoch: epoch
+            ).stampID
+        }
+      },
+      carried: carried,
+      included: try run.ledger.includes(snapshotID: id, carried: Set(carried.map(\.edit))),
+      listIDs: try dueListings(row, id), changed: records.settled, edited: records.open,
+      lastRead: try run.ledger.noted(.read(id)), maxDeletes: run.options.maxDeletes,
+      isFromScratch: try run.ledger.noted(.fromScratch)?.contains(id) == true)
   }
 
   /// The number of the last run that used another org, such as a sandbox before its refresh.
@@ -272,24 +216,7 @@ struct PrimeStage {
     return due
   }
 
-  private func take(
-    _ result: Result<PrimeJob.Output, any Error>, of snapshot: PrimeJob
-  ) throws {
-    switch result {
-    case .failure(let error):
-      if snapshot.user.id == SnapshotID.global { throw error }
-      try people.skip(snapshot: snapshot.user.id, username: snapshot.user.username, error)
-    case .success(let output):
-      try take(output)
-      let isMisled = snapshot.pool?.misledReaders.contains(snapshot.user.id) == true
-      if snapshot.isFromScratch, !output.isHeld, !isMisled {
-        let others = try run.ledger.noted(.fromScratch)?.subtracting([snapshot.user.id])
-        try run.ledger.store(others ?? [], as: .fromScratch)
-      }
-    }
-  }
-
-  private func take(_ output: PrimeJob.Output) throws {
+  private func take(_ output: PrimeOutput, of order: PrimeOrder) throws {
     let outcome = output.outcome
     if let lacking = output.lacking {
       run.findings.add(lacking, of: output.user.username, as: .user)
@@ -304,7 +231,7 @@ struct PrimeStage {
     }
     try noteFindings(output)
     // Unpublished changes are fetched again, and include no return.
-    if !output.isHeld { try save(output) }
+    if !output.isHeld { try save(output, of: order) }
     run.summary.snapshots.removeAll { $0.id == output.user.id }
     run.summary.snapshots.append(
       RunSummary.Snapshot(
@@ -316,7 +243,7 @@ struct PrimeStage {
         changed: outcome.changed, soups: soups))
   }
 
-  private func save(_ output: PrimeJob.Output) throws {
+  private func save(_ output: PrimeOutput, of order: PrimeOrder) throws {
     let id = output.user.id
     var row =
       try run.ledger.snapshotRow(id: id)
@@ -332,13 +259,53 @@ struct PrimeStage {
     row.ghostRuns = .object(runs)
     row.username = output.user.username
     row.generation = Int64(output.generation)
-    row.included = try run.ledger.includes(snapshotID: id, carried: output.carried)
+    row.included = order.included
     try run.ledger.save(row)
     try run.ledger.store(run.now, as: .primed(id))
     try run.ledger.store(run.row.number, as: .primingRun(id))
     // An incomplete listing does not show deletions.
     if output.outcome.isIncomplete { return }
-    let read = GenerationRead(generation: output.generation, time: run.times.org)
+    let read = GenerationRead(generation: output.generation, time: order.now)
     try run.ledger.store(read, as: .read(id))
+  }
+}
+
+extension PrimeStage: PrimeWork.Receiver {
+  func take(_ primed: PrimeWork.Primed) throws {
+    let user = primed.order.user
+    switch primed.result {
+    case .failure(let error):
+      if !primed.hadNoRequests { try noteCutOff(user, error) }
+      if primed.order.isGlobal { throw error }
+      try people.skip(snapshot: user.id, username: user.username, error)
+    case .success(let output):
+      let document = MemberReader(json: output.json, path: run.pipeline.name, file: "result")
+      try take(PrimeOutput(document), of: primed.order)
+      if primed.order.isFromScratch, !output.isHeld, !primed.isMisled {
+        let others = try run.ledger.noted(.fromScratch)?.subtracting([user.id])
+        try run.ledger.store(others ?? [], as: .fromScratch)
+      }
+    }
+  }
+
+  func take(_ shared: PrimeWork.Shared) {
+    run.summary.sharedRecords += shared.records
+    if shared.isFull {
+      run.warn("the disk took no more records to share, so users fetched the others separately")
+    }
+    for unlike in shared.unlike {
+      run.summary.findings.insert(.unlikeRecords)
+      run.warn(
+        "users who have the same description of \(unlike.object) read its field \(unlike.field) differently; "
+          + "the records of \(unlike.object) were fetched for each user")
+    }
+  }
+
+  /// Records misled users, so that an interrupted run does not leave them as they are.
+  func note(misled: Set<String>) throws {
+    let known = try run.ledger.noted(.fromScratch) ?? []
+    if !misled.isSubset(of: known) {
+      try run.ledger.store(known.union(misled), as: .fromScratch)
+    }
   }
 }

@@ -7,6 +7,8 @@ import System
 /// as its user, unless the pipeline says `integration`.
 package final class OrgAccess: Sendable {
   package let org: Org
+  /// The number of requests in progress at the same time.
+  let concurrency: Int
   private let integrationUser: String?
   /// The users that the pipeline names; empty if they are queried from the org.
   private let names: [String]
@@ -18,18 +20,20 @@ package final class OrgAccess: Sendable {
   ///
   /// Refresh tokens that the org replaces are stored in `data`. `mostRequests` limits the requests
   /// further than the pipeline does.
+  /// `workers` is the number of processes that share the pipeline's concurrent requests.
   package init(
     _ pipeline: Pipeline, _ data: DataDirectory, variables: [String: String],
-    mostRequests: Int? = nil, pause: RetryPause = .real,
+    mostRequests: Int? = nil, workers: Int = 1, pause: RetryPause = .real,
     events: @escaping @Sendable (OrgEvent) -> Void = { _ in }
   ) throws {
     let settings = pipeline.org
     var credentials = try Self.credentials(pipeline, variables)
     credentials.keeper = RefreshTokenFile(data.tokens, pause: .real)
+    concurrency = max(1, settings.concurrency / workers)
     org = try Org(
       url: try settings.url.resolve(variables), credentials: credentials,
       apiVersion: settings.apiVersion, features: pipeline.features, caFile: settings.caFile,
-      concurrency: settings.concurrency, requestTimeoutSeconds: settings.requestTimeoutSeconds,
+      concurrency: concurrency, requestTimeoutSeconds: settings.requestTimeoutSeconds,
       budget: APIBudget(
         perRun: [settings.apiBudget.perRun, mostRequests].compactMap(\.self).min(),
         leaveForOthersPercent: settings.apiBudget.leaveForOthers.value),

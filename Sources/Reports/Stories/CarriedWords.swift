@@ -25,6 +25,25 @@ package struct CarriedWords: Sendable {
     self.edited = edited
   }
 
+  /// The JSON form, without the mask, which the pipeline has.
+  package var json: JSONValue {
+    [
+      "verdict": .string(verdict.rawValue), "detail": detail.json, "element": .object(element),
+      "edited": JSONValue(edited.sorted()),
+    ]
+  }
+
+  /// Parses the JSON form; nil if it is not one.
+  package init?(json: JSONValue, mask: ReportMask) {
+    guard let verdict = json["verdict"]?.string.flatMap(Verdict.init(rawValue:)),
+      let detail = json["detail"], let element = json["element"]?.object,
+      let edited = json["edited"]?.array
+    else { return nil }
+    self.init(
+      mask: mask, verdict: verdict, detail: OutcomeDetail(json: detail), element: element,
+      edited: Set(edited.compactMap(\.string)))
+  }
+
   /// Why the edit is open, in one or two sentences; `held` is the record in the user's store.
   package func sentence(over held: JSONObject?) -> String {
     let words = mask.words(detail, element: element)

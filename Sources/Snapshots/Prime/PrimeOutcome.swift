@@ -1,3 +1,4 @@
+import JSON
 import MobileSync
 
 /// The outcome of one soup in one sync.
@@ -30,6 +31,28 @@ extension SoupCount {
     unchanged += other.unchanged
     skipped += other.skipped
     doubles += other.doubles
+  }
+}
+
+extension SoupCount {
+  package var json: JSONValue {
+    [
+      "store": .string(store), "sync": .string(sync), "soup": .string(soup),
+      "fetched": JSONValue(fetched), "written": JSONValue(written),
+      "unchanged": JSONValue(unchanged), "ghosts": JSONValue(ghosts),
+      "skipped": JSONValue(skipped), "unreadable": JSONValue(unreadable),
+      "doubles": JSONValue(doubles), "total": JSONValue(total),
+    ]
+  }
+
+  package init(_ reader: MemberReader) throws(SnapshotError) {
+    self.init(
+      store: try reader.text("store"), sync: try reader.text("sync"),
+      soup: try reader.text("soup"), fetched: try reader.integer("fetched"),
+      written: try reader.integer("written"), unchanged: try reader.integer("unchanged"),
+      ghosts: try reader.integer("ghosts"), skipped: try reader.integer("skipped"),
+      unreadable: try reader.texts("unreadable"), doubles: try reader.integer("doubles"),
+      total: try reader.integer("total"))
   }
 }
 
@@ -83,5 +106,35 @@ package struct PrimeOutcome: Sendable {
     listed.formUnion(other.listed)
     refused.formUnion(other.refused)
     syncStates.merge(other.syncStates) { $1 }
+  }
+}
+
+extension PrimeOutcome {
+  /// The JSON form, without the stamps and the states, which are in the generation.
+  package var json: JSONValue {
+    var cursors: JSONObject = [:]
+    for (key, cursor) in self.cursors.sorted(by: { $0.key < $1.key }) {
+      cursors[key] = JSONValue(cursor)
+    }
+    return [
+      "changed": .bool(changed), "soups": .array(soups.map(\.json)),
+      "cursors": .object(cursors), "warnings": JSONValue(warnings),
+      "guardTripped": .bool(guardTripped), "hadRuleErrors": .bool(hadRuleErrors),
+      "listed": JSONValue(listed.sorted()), "refused": JSONValue(refused.sorted()),
+    ]
+  }
+
+  package init(_ reader: MemberReader) throws(SnapshotError) {
+    changed = try reader.flag("changed")
+    for soup in try reader.items("soups") { soups.append(try SoupCount(soup)) }
+    for (key, cursor) in try reader.member("cursors").json.object ?? [:] {
+      guard let cursor = cursor.int else { throw reader.wrong("cursors") }
+      cursors[key] = cursor
+    }
+    warnings = try reader.texts("warnings")
+    guardTripped = try reader.flag("guardTripped")
+    hadRuleErrors = try reader.flag("hadRuleErrors")
+    listed = Set(try reader.texts("listed"))
+    refused = Set(try reader.texts("refused"))
   }
 }
