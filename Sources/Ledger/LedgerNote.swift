@@ -34,6 +34,10 @@ extension LedgerNote<String> {
   /// What the last prime learned about calls with several parts; none before the first.
   package static var wideCalls: Self { Self("wide calls") }
 
+  /// The orders of the open run that workers perform, as a document; empty or none if there are
+  /// none.
+  package static var orders: Self { Self("orders") }
+
   static var labels: String { "label " }
   static var people: String { "person " }
 }

@@ -16,6 +16,7 @@ extension PipelineError {
   package init(describing error: any Error) {
     switch error {
     case let error as PipelineError: self = error
+    case let error as WorkFailure: self = error.error
     case _ where MachineTrouble.isFull(error): self.init(fullDisk: error)
     case let error as OrgError: self.init(org: error)
     case let error as SyncError: self.init(sync: error)
@@ -102,6 +103,7 @@ extension PipelineError {
   static func isOurs(_ error: any Error) -> Bool {
     switch error {
     case is OrgError: false
+    case let error as WorkFailure: error.isOurs
     case let error as SyncError: error.code == .store
     default: true
     }

@@ -1,9 +1,10 @@
 import Arguments
+import Pipelines
 import System
 
 /// The commands of attache, in the order in which help lists them.
 package enum AttacheTool {
-  static let version = "1.0.0"
+  static let version = ProgramVersion.text
 
   package static let tool = Tool<Program>(
     name: "attache",
@@ -26,7 +27,8 @@ package enum AttacheTool {
       RunCommand.self, IngestCommand.self, ReconcileCommand.self, ReconcileUndoCommand.self,
       DecideCommand.self, ReviewCommand.self,
       PrimeCommand.self,
-      PackCommand.self, PublishCommand.self, PublishURLCommand.self, PruneCommand.self,
+      PackCommand.self, WorkCommand.self, PublishCommand.self, PublishURLCommand.self,
+      PruneCommand.self,
       BackupCommand.self, RecoverCommand.self,
       ReturnsListCommand.self, ReturnsShowCommand.self,
       ReturnsReleaseCommand.self, ReturnsDiscardCommand.self, ListCommand.self, StatusCommand.self,
@@ -58,7 +60,8 @@ package enum AttacheTool {
     HelpSection(
       "run",
       [
-        "run", "ingest", "reconcile", "prime", "pack", "publish", "list", "status", "report",
+        "run", "ingest", "reconcile", "prime", "pack", "work", "publish", "list", "status",
+        "report",
         "explain",
       ]),
     HelpSection("returns and decisions", ["returns", "decide", "review"]),

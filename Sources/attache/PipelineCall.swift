@@ -264,6 +264,10 @@ enum SummaryText {
       let who = kind == .userSkipped ? skipped(summary.skipped) : ""
       lines.append("\(name(kind)): \(count)\(who)")
     }
+    if let work = summary.work, work.isWaiting {
+      let snapshots = CountText.of(work.snapshots, "snapshot")
+      lines.append("\(CountText.of(work.orders, "order")) of \(snapshots) written for workers")
+    }
     for command in summary.confirm { lines.append("to send the held changes: \(command)") }
     if let report = summary.report { lines.append("report: \(report)") }
     return lines

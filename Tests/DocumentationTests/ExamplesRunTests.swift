@@ -49,6 +49,11 @@ import attache
     try scene.run("prime field-service --user ada@example.com")
     try scene.run("pack field-service")
     try scene.run("run field-service")
+    try scene.run("run field-service --until orders")
+    try scene.run("work field-service --shard 0/4")
+    // No engine gives the index.
+    try scene.run("work field-service --shard auto/4", status: 2)
+    try scene.run("run field-service --from collect")
     for words in ["publish field-service --dry-run", "publish field-service"] {
       try scene.run(words)
     }
@@ -221,7 +226,9 @@ final class ExampleScene {
         String(decoding: demo, as: UTF8.self).replacing("\"demo\"", with: "\"field-service\"")
           .replacing("\"pack\"", with: #""notify": { "command": ["/bin/true"] }, "pack""#)
           .replacing(
-            "\"inbox\"", with: #""publish": {"store": {"directory": "../published"}}, "inbox""#
+            "\"inbox\"",
+            with: #""publish": {"store": {"directory": "../published"}}, "#
+              + #""work": {"store": {"directory": "../work"}, "ordersOf": 1}, "inbox""#
           )
           .replacing("\"tar.zst\"", with: #""zip", "sign": { "key": { "file": "../sign.key" } }"#)
           .utf8))

@@ -83,7 +83,7 @@ import Testing
     #expect(right.status == 0 && right.messages == "", "\(right.everything)")
   }
 
-  @Test(arguments: [("publish", 31), ("inbox", 29)])
+  @Test(arguments: [("publish", 31), ("work", 28), ("inbox", 29)])
   func `check reports an access key that is neither in the file nor in the environment`(
     _ section: String, _ column: Int
   ) async throws {

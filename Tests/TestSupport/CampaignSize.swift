@@ -35,6 +35,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
   case fleetUsers = "ATTACHE_FLEET_USERS"
   case fleetRecords = "ATTACHE_FLEET_RECORDS"
   case sharedNights = "ATTACHE_SHARED_NIGHTS"
+  case workers = "ATTACHE_WORKERS"
 
   /// The occasion on which campaigns run.
   package enum Scale: String, Sendable, CaseIterable {
@@ -83,6 +84,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       case .fleetUsers: (12, 50, 500)
       case .fleetRecords: (2400, 5000, 10_000)
       case .sharedNights: (2, 25, 5000)
+      case .workers: (4, 20, 200)
       }
     return switch scale {
     case .test: sizes.test

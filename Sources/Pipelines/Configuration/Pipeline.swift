@@ -33,6 +33,8 @@ package struct Pipeline: Sendable {
   package var pack: PackSettings
   /// Where bundles are published; nil for nowhere.
   package var publish: PublishSettings?
+  /// How a prime is divided among workers; nil if it is not.
+  package var work: WorkSettings?
   /// Where returns arrive.
   package var inbox: InboxSettings
   /// How edits are sent.
@@ -48,7 +50,7 @@ package struct Pipeline: Sendable {
 
   static let keys = [
     "$schema", "format", "name", "org", "users", "stores", "platforms", "prime", "pack", "publish",
-    "inbox", "reconcile", "report", "notify", "keep", "limits",
+    "work", "inbox", "reconcile", "report", "notify", "keep", "limits",
   ]
 
   /// The file with every default written out, as `attache check` prints it.
@@ -63,6 +65,7 @@ package struct Pipeline: Sendable {
       "notify": notify.json, "limits": limits.json,
     ]
     if let publish { object["publish"] = publish.json }
+    if let work { object["work"] = work.json }
     // The section has no default: only if it is present, runs prune.
     if keep.isAsked { object["keep"] = keep.json }
     return .object(object)

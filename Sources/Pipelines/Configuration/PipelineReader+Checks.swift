@@ -15,18 +15,33 @@ extension PipelineReader {
     checkQueries(pipeline, root)
     checkKeep(pipeline, root)
     checkInboxStore(pipeline, root)
+    checkWork(pipeline, root)
   }
 
-  /// Checks that published bundles are not taken for returns, and removed.
+  /// Checks that published bundles, orders and results are not taken for returns, and removed.
   private func checkInboxStore(_ pipeline: Pipeline, _ root: JSONNode) {
-    guard let returns = pipeline.inbox.store, let published = pipeline.publish?.store,
-      returns.overlaps(published, below: pipeline.name)
-    else { return }
+    guard let returns = pipeline.inbox.store else { return }
     let section = root["inbox"]?["store"]
+    for (what, store) in [
+      ("bundles are published", pipeline.publish?.store),
+      ("orders are written", pipeline.work?.store),
+    ] {
+      guard let store, returns.overlaps(store, below: pipeline.name) else { continue }
+      reader.report(
+        section?["s3"]?["prefix"] ?? section?["s3"] ?? section?["directory"] ?? root,
+        "\(what) to \(store.location)/\(pipeline.name), and would be taken for returns",
+        "write another prefix or directory for returns, such as \"inbox\"")
+    }
+  }
+
+  /// Checks that workers can log in: a refresh token that the org replaces is stored where the run
+  /// is.
+  private func checkWork(_ pipeline: Pipeline, _ root: JSONNode) {
+    guard pipeline.work != nil, pipeline.org.login.method == .refreshToken else { return }
     reader.report(
-      section?["s3"]?["prefix"] ?? section?["s3"] ?? section?["directory"] ?? root,
-      "bundles are published to \(published.location)/\(pipeline.name), and would be taken for returns",
-      "write another prefix or directory for returns, such as \"inbox\"")
+      root["work"] ?? root,
+      "workers cannot log in by refreshToken: the org may replace the token",
+      "use another login, such as \"jwt\"; or remove \"work\"")
   }
 
   /// Checks that issued records, and the ledger's values, are kept at least as long as bundles are

@@ -33,7 +33,8 @@ extension PipelineReader {
       (pipeline.org.login.refreshToken, login?["refreshToken"]),
       (pipeline.org.login.accessToken, login?["accessToken"]),
     ]
-    for (bucket, section) in Self.buckets(of: pipeline.publish, pipeline.inbox, root) {
+    for (bucket, section) in Self.buckets(of: pipeline.publish, pipeline.work, pipeline.inbox, root)
+    {
       secrets += [
         (bucket.secretAccessKey, section["secretAccessKey"]),
         (bucket.sessionToken, section["sessionToken"]),

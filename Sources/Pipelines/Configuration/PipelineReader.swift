@@ -60,6 +60,7 @@ struct PipelineReader {
     let prime = optional("prime", PrimeSettings.keys, "the section prime")
     let pack = optional("pack", PackSettings.keys, "the section pack")
     let publish = optional("publish", PublishSettings.keys, "the section publish")
+    let work = optional("work", WorkSettings.keys, "the section work")
     let inbox = optional("inbox", InboxSettings.keys, "the section inbox")
     let reconcile = optional("reconcile", ReconcileSettings.keys, "the section reconcile")
     let report = optional("report", ReportSettings.keys, "the section report")
@@ -77,7 +78,8 @@ struct PipelineReader {
     let publishSettings = publish.flatMap { section in
       root["publish"].flatMap { PublishSettings(section, $0, in: directory) }
     }
-    buckets = Self.buckets(of: publishSettings, inboxSettings, node)
+    let workSettings = work.flatMap { WorkSettings($0, in: directory) }
+    buckets = Self.buckets(of: publishSettings, workSettings, inboxSettings, node)
       .filter { $0.bucket.accessKeyId == nil }.map(\.section)
     guard let name, let org, let users else { return nil }
     var pipeline = Pipeline(
@@ -87,7 +89,7 @@ struct PipelineReader {
       reconcile: reconcileSettings, report: reportSettings, notify: notifySettings,
       keep: keepSettings,
       limits: limitSettings)
-    pipeline.publish = publishSettings
+    (pipeline.publish, pipeline.work) = (publishSettings, workSettings)
     check(pipeline, node)
     return pipeline
   }
@@ -305,9 +307,12 @@ struct PipelineReader {
 
   /// The buckets of a pipeline, each with its section of the file.
   static func buckets(
-    of publish: PublishSettings?, _ inbox: InboxSettings, _ root: JSONNode
+    of publish: PublishSettings?, _ work: WorkSettings?, _ inbox: InboxSettings, _ root: JSONNode
   ) -> [(bucket: S3Settings, section: JSONNode)] {
-    [(publish?.store, root["publish"]), (inbox.store, root["inbox"])].compactMap { store, section in
+    [
+      (publish?.store, root["publish"]), (work?.store, root["work"]),
+      (inbox.store, root["inbox"]),
+    ].compactMap { store, section in
       guard case .s3(let bucket)? = store, let node = section?["store"]?["s3"] else { return nil }
       return (bucket, node)
     }

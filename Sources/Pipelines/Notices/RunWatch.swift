@@ -46,8 +46,10 @@ package final class RunWatch: Sendable {
     _ status: ExitStatus, summary: RunSummary?, error: PipelineError? = nil, of options: RunOptions
   ) -> RunEnd {
     var end = state.withLock { $0.end }
-    end.isWhole =
-      options.stages == Set(Stage.allCases) && options.users.isEmpty && options.only == nil
+    let isLast =
+      options.part == .whole
+      ? options.stages == Set(Stage.allCases) : options.part == .collect
+    end.isWhole = isLast && options.users.isEmpty && options.only == nil
     (end.status, end.error, end.ended) = (status, error, Clock.wallMilliseconds())
     if let summary {
       (end.verdicts, end.snapshots) = (summary.verdicts, summary.snapshots.count)

@@ -125,13 +125,28 @@ package struct PipelineRun {
           + "are first looked up in the org")
     }
     do {
+      // Results of earlier orders do not have what this run changes.
+      let hadOrders = try options.part != .collect && run.supersedeOrders()
+      if hadOrders, options.part == .whole { await RunOrders(run: context).removeRemains() }
       try await run.performStages()
-      context.summary.requests = access.requestsMade
-      return try run.end()
+      context.summary.requests = context.spent.requests
+      let summary = try run.end()
+      if options.part != .collect { return summary }
+      await RunOrders(run: context).removeRemains()
+      return context.summary
     } catch {
       run.fail(error)
       throw error
     }
+  }
+
+  /// Lets no result of earlier orders be adopted; false if there are none.
+  private func supersedeOrders() throws -> Bool {
+    if context.options.isDryRun { return false }
+    guard try context.ledger.notedOrders() != nil else { return false }
+    try context.ledger.note(orders: nil)
+    context.warn("the orders that were written before are superseded, and their results not used")
+    return true
   }
 
   /// The seconds that a run waits for another holder of its lock, such as a dry run that copies the
@@ -195,7 +210,10 @@ package struct PipelineRun {
   ) async throws -> (RunRow, RunTimes, resumed: Bool) {
     // A pipeline that has never contacted the org cannot tell whether returns come from it.
     let isUnknown = try ledger.organizationID == nil && options.stages.contains(.ingest)
-    let needsOrg = !options.stages.isDisjoint(with: [.reconcile, .prime]) || isUnknown
+    let asksOrg =
+      options.part != .collect
+      && !options.stages.isDisjoint(with: [.reconcile, .prime])
+    let needsOrg = asksOrg || isUnknown
     var now = Clock.wallMilliseconds()
     if needsOrg {
       let session = try await access.anySession()
@@ -213,6 +231,12 @@ package struct PipelineRun {
     let stages = Set(options.stages.map(\.rawValue))
     let clock = try RunClock(ledger).time(at: now)
     let open = try ledger.openRun(now: needsOrg ? clock : nil, adding: stages)
+    if options.part == .collect {
+      let list = try ledger.notedOrders()
+      guard let open, list?.set.hasPrefix(open.id + ".") == true else {
+        throw RunOrders.nothingToCollect
+      }
+    }
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
       let arrivals = try RunClock(ledger).arrivals(of: open, at: now, data)
@@ -248,13 +272,15 @@ package struct PipelineRun {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
       try note(stage, isFinished: false)
-      let (before, start) = (context.access.spent, Clock.monotonicNanoseconds())
+      let (before, start) = (context.spent, Clock.monotonicNanoseconds())
       switch stage {
       case .ingest: try await IngestStage(run: context).perform()
       case .reconcile: try await ReconcileStage(run: context).perform()
       case .prime: try await PrimeStage(run: context).perform()
       case .pack: try PackStage(run: context).perform()
       }
+      // The stage is finished when its results are collected.
+      if stage == .prime, context.options.part == .orders { return }
       try note(stage, isFinished: true)
       let spent = context.spent(in: stage, since: before)
       let used = records(of: stage)
@@ -302,6 +328,7 @@ package struct PipelineRun {
     }
     try reporting.takeStock()
     try reporting.write()
+    if context.options.part == .orders { return context.summary }
     if let left = try stagesLeft() {
       context.warn(
         "the interrupted run \(context.row.id) is not finished: \(left) for the next run")
@@ -311,6 +338,7 @@ package struct PipelineRun {
       id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
       summary: context.summary.json.text
     )
+    try context.ledger.note(orders: nil)
     prune()
     return context.summary
   }
@@ -345,6 +373,8 @@ package struct PipelineRun {
       context.warn(
         "no report could be written: \(PipelineError(describing: error).message)")
     }
+    // The results can be collected again.
+    if context.options.part == .collect { return }
     let failure = PipelineError(describing: error)
     do {
       let asked = Set(context.options.stages.map(\.rawValue))

@@ -29,6 +29,8 @@ final class RunContext {
   var toldProblems: Set<Problem> = []
   /// The requests that the check sent, and the bytes it received.
   var checkSpent = (requests: 0, bytes: 0)
+  /// The requests that workers sent for the run, and the bytes they received.
+  var workersSpent = (requests: 0, bytes: 0)
   /// The users, once listed.
   var listed: Result<[SnapshotUser], any Error>?
   /// The keys for sealed returns, once derived, which takes a while.
@@ -93,6 +95,11 @@ final class RunContext {
     return try ProvenanceKey.take(ledger, copy)
   }
 
+  /// The requests sent so far, including those of workers, and the bytes received.
+  var spent: (requests: Int, bytes: Int) {
+    (access.spent.requests + workersSpent.requests, access.spent.bytes + workersSpent.bytes)
+  }
+
   /// Returns what a stage has asked of the org since it started.
   ///
   /// In a run with both stages, the check of the syncs counts as the prime's, which needs nearly
@@ -100,7 +107,7 @@ final class RunContext {
   func spent(
     in stage: Stage, since before: (requests: Int, bytes: Int)
   ) -> (requests: Int, bytes: Int) {
-    let now = access.spent
+    let now = spent
     let hasBoth = options.stages.isSuperset(of: [.reconcile, .prime])
     let share = hasBoth ? (stage == .prime ? 1 : stage == .reconcile ? -1 : 0) : 0
     return (

@@ -3,10 +3,23 @@ import ObjectStore
 import Salesforce
 import System
 
+/// The part of a run that this process performs.
+package enum RunPart: Sendable, Hashable {
+  case whole
+  /// Everything up to the orders, which workers perform.
+  case orders
+  /// What follows when workers have performed the orders.
+  case collect
+}
+
 /// The options of one execution of a pipeline.
 package struct RunOptions: Sendable {
   /// The stages to run; they run in their own order.
   package var stages: Set<Stage> = Set(Stage.allCases)
+  /// The part of the run to perform.
+  package var part = RunPart.whole
+  /// The store of orders and results; nil for that of the pipeline.
+  package var workStore: (any ObjectStore)?
   /// The users (by name) whose snapshots are served; empty for all.
   package var users: Set<String> = []
   /// The files to ingest; empty for the whole inbox.

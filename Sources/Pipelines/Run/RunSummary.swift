@@ -18,6 +18,21 @@ package struct RunSummary: Sendable {
     package var soups: [PrimedSoup]
   }
 
+  /// The orders of a run.
+  package struct Work: Sendable, Hashable {
+    package var orders: Int
+    /// The number of snapshots in the orders.
+    package var snapshots: Int
+    /// The number of snapshots that no worker has primed.
+    package var missing = 0
+    /// Whether the orders wait for workers.
+    package var isWaiting = false
+
+    package init(orders: Int, snapshots: Int) {
+      (self.orders, self.snapshots) = (orders, snapshots)
+    }
+  }
+
   /// The run's ID.
   package var run = ""
   package var pipeline = ""
@@ -41,6 +56,8 @@ package struct RunSummary: Sendable {
   package var snapshots: [Snapshot] = []
   /// The number of records that stores have from other users' requests.
   package var sharedRecords = 0
+  /// The orders that were written or collected; nil if there are none.
+  package var work: Work?
   /// The bundles written.
   package var bundles: [String] = []
   /// The warnings.
@@ -99,6 +116,12 @@ package struct RunSummary: Sendable {
     if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
     if !forecasts.isEmpty { object["expected"] = .array(forecasts.map(\.json)) }
     if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
+    if let work {
+      object["work"] = [
+        "orders": number(work.orders), "snapshots": number(work.snapshots),
+        "missing": number(work.missing), "waiting": .bool(work.isWaiting),
+      ]
+    }
     if !published.isEmpty { object["published"] = published.json() }
     if !pruned.isEmpty { object["pruned"] = .object(pruned.totals) }
     if let report { object["report"] = .string(report) }

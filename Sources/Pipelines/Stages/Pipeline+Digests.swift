@@ -8,6 +8,12 @@ extension Pipeline {
     Digest.sha256Hex(effectiveJSON.bytes + definitions(of: nil).bytes)
   }
 
+  /// Returns the digest of the settings that determine what a worker makes of an order.
+  func workDigest() -> String {
+    Digest.sha256Hex(
+      JSONValue.array([.string(name), definitions(of: nil), prime.json, report.json]).bytes)
+  }
+
   /// Returns the digest of the settings that determine the stores of one scope.
   ///
   /// If the digest of a snapshot has changed, its soups or syncs have changed, and it is primed

@@ -223,15 +223,20 @@ struct PrimeJob: Sendable {
   func usable(_ record: GenerationRecord, _ session: Session, _ fields: String?) throws
     -> GenerationRecord?
   {
-    guard !order.isFromScratch,
-      try PrunedGeneration(directory: directory.directory(of: record.generation)) == nil,
-      (RunRow.number(ofID: record.run) ?? 0) > order.lastRunElsewhere
-    else { return nil }
+    guard try mayContinue(record) else { return nil }
     let reader = record.notes["readAs"]?.string ?? session.identity.userID
-    guard record.configHash == definitionsHash, reader == session.identity.userID,
-      record.notes["fields"]?.string == fields
+    guard reader == session.identity.userID, record.notes["fields"]?.string == fields
     else { return nil }
     return record
+  }
+
+  /// Whether the next generation can be built from this one, as far as is known without the org.
+  func mayContinue(_ record: GenerationRecord) throws -> Bool {
+    guard !order.isFromScratch,
+      try PrunedGeneration(directory: directory.directory(of: record.generation)) == nil
+    else { return false }
+    return (RunRow.number(ofID: record.run) ?? 0) > order.lastRunElsewhere
+      && record.configHash == definitionsHash
   }
 
   private func input(
@@ -288,12 +293,17 @@ struct PrimeJob: Sendable {
   /// The path of a store in a generation's directory: the platform, then the path that the app
   /// expects.
   func fileName(of store: StoreSettings, _ platform: Platform) -> String {
-    platform.rawValue + "/" + path(of: store, platform)
+    platform.rawValue + "/" + Self.path(of: store, platform, order)
   }
 
-  private func path(of store: StoreSettings, _ platform: Platform) -> String {
-    let owner = StoreLocation.User(organizationID: order.organizationID, userID: user.id)
-    return StoreLocation(platform, storeName: store.storeName, user: isGlobal ? nil : owner).path
+  /// The path at which the app of an order's user expects a store.
+  static func path(
+    of store: StoreSettings, _ platform: Platform, _ order: PrimeOrder
+  ) -> String {
+    let owner = StoreLocation.User(organizationID: order.organizationID, userID: order.user.id)
+    return StoreLocation(
+      platform, storeName: store.storeName, user: order.isGlobal ? nil : owner
+    ).path
   }
 
   private func stamp(_ number: Int, _ platform: Platform) throws -> Provenance {
@@ -377,7 +387,7 @@ struct PrimeJob: Sendable {
       let file = temporary + "/" + fileName(of: store, platform)
       let entry = try SnapshotDirectory.measure(
         file, scope: isGlobal ? .global : .user, storeName: store.storeName,
-        path: path(of: store, platform), stamp: try stamp(number, platform),
+        path: Self.path(of: store, platform, order), stamp: try stamp(number, platform),
         counts: counts(of: store, file))
       return GenerationRecord.StoreFile(platform: platform, entry: entry)
     }

@@ -38,6 +38,17 @@ extension PrimeOutput {
   }
 }
 
+extension PrimeOutcome {
+  /// The effect on each soup, for people.
+  var primedSoups: [PrimedSoup] {
+    soups.map {
+      PrimedSoup(
+        soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,
+        removed: $0.ghosts, total: $0.total)
+    }
+  }
+}
+
 extension Preflight.Fault {
   fileprivate var json: JSONValue {
     [

@@ -12,7 +12,10 @@ struct PrimeStage {
   private var people: PipelineUsers { PipelineUsers(run: run) }
 
   /// Fetches the changes of every snapshot, several concurrently, and publishes new generations.
+  ///
+  /// If workers do that, only writes the orders, or collects the results.
   func perform() async throws {
+    if run.options.part == .collect { return try await collect() }
     try await PreflightStage(run: run).perform(before: .prime)
     let users = try await people.listed()
     let orders = try orders(for: users)
@@ -23,9 +26,20 @@ struct PrimeStage {
     if run.options.isDryRun {
       return try await PrimePlan(run: run, users: users.count).make(orders.map(work.job))
     }
+    if run.options.part == .orders {
+      return try await RunOrders(run: run).write(orders, by: work, wide: before)
+    }
     try await work.perform(orders, isFirst: before == nil, for: self)
     try keep(work.wide.stored, before: before)
-    try finish()
+    try finish(isWhole: run.options.users.isEmpty)
+  }
+
+  private func collect() async throws {
+    guard let list = try run.ledger.notedOrders() else { throw RunOrders.nothingToCollect }
+    if let wide = try await RunResults(run: run, stage: self).collect(list) {
+      try run.ledger.store(wide, as: .wideCalls)
+    }
+    try finish(isWhole: list.isWhole)
   }
 
   /// Stores what was learned about calls with several parts.
@@ -34,11 +48,11 @@ struct PrimeStage {
     if learned != before ?? "{}" { try run.ledger.store(learned, as: .wideCalls) }
   }
 
-  private func finish() throws {
+  private func finish(isWhole: Bool) throws {
     run.summary.snapshots.sort { $0.id < $1.id }
     PreflightStage(run: run).tell()
     // Every user was tried, so earlier findings about skipped users are outdated.
-    if run.options.users.isEmpty {
+    if isWhole {
       for kind in Self.primeFindings { try run.ledger.settleFindings(kind, by: run.row.id) }
     }
   }
@@ -224,11 +238,7 @@ struct PrimeStage {
     for warning in outcome.warnings { run.warn("\(output.user.username): \(warning)") }
     if outcome.guardTripped { run.summary.findings.insert(.guardTripped) }
     if outcome.isIncomplete { run.summary.findings.insert(.incompleteData) }
-    let soups = outcome.soups.map {
-      PrimedSoup(
-        soup: $0.soup, fetched: $0.fetched, written: $0.written, unchanged: $0.unchanged,
-        removed: $0.ghosts, total: $0.total)
-    }
+    let soups = outcome.primedSoups
     try noteFindings(output)
     // Unpublished changes are fetched again, and include no return.
     if !output.isHeld { try save(output, of: order) }

@@ -28,11 +28,17 @@ struct PrimeWork: Sendable {
 
   /// What users fetched for each other.
   struct Shared: Sendable, Equatable {
+    /// A field that users with the same description of the object read differently.
+    struct Unlike: Sendable, Equatable {
+      var object: String
+      var field: String
+    }
+
     /// The number of records that stores have from other users' requests.
     var records = 0
     /// Whether the disk took no more records.
     var isFull = false
-    var unlike: [RecordPool.Unlike] = []
+    var unlike: [Unlike] = []
   }
 
   /// What becomes of the results.
@@ -95,7 +101,9 @@ struct PrimeWork: Sendable {
   ) async throws {
     let counts = pool.counts
     try receiver.take(
-      Shared(records: counts.used - counts.fetched, isFull: pool.isFull, unlike: pool.unlike))
+      Shared(
+        records: counts.used - counts.fetched, isFull: pool.isFull,
+        unlike: pool.unlike.map { Shared.Unlike(object: $0.object, field: $0.field) }))
     let misled = pool.misledReaders
     let again = jobs.filter { misled.contains($0.user.id) }.map { job in
       var job = job

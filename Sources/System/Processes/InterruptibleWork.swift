@@ -3,6 +3,8 @@ package enum InterruptibleWork: String, Sendable {
   case run
   /// The syncs of a store.
   case sync
+  /// A worker of a run.
+  case work
   case demo
 
   /// The message for an interruption by a signal.

@@ -1,0 +1,53 @@
+import JSON
+import Snapshots
+
+/// The object that names the orders of a run, which workers read first.
+struct OrderList: Sendable, Hashable {
+  /// The directory of the orders and results below `work/`: the run, and its attempt.
+  var set: String
+  /// The version of the program that wrote the orders.
+  var version: String
+  /// The digest of the settings that a worker must have too.
+  var definitions: String
+  var organizationID: String
+  /// The SHA-256 of each order.
+  var orders: [String]
+  /// The number of requests that all workers may send together; nil for any number.
+  var requests: Int?
+  /// What is known about calls with several parts; nil before the first prime.
+  var wide: String?
+  /// The stages for whose needs each user is checked; nil if the org could not be asked.
+  var checked: Set<Stage>?
+  /// Whether the orders are for all users.
+  var isWhole = true
+
+  static let format = 1
+}
+
+extension OrderList {
+  var json: JSONValue {
+    var object: JSONObject = [
+      "format": JSONValue(Self.format), "set": .string(set), "version": .string(version),
+      "definitions": .string(definitions), "organization": .string(organizationID),
+      "orders": JSONValue(orders), "whole": .bool(isWhole),
+    ]
+    object["requests"] = requests.map { JSONValue($0) }
+    object["wide"] = wide.map(JSONValue.string)
+    object["checked"] = checked.map { JSONValue($0.map(\.rawValue).sorted()) }
+    return .object(object)
+  }
+
+  init(_ reader: MemberReader) throws(SnapshotError) {
+    set = try reader.text("set")
+    version = try reader.text("version")
+    definitions = try reader.text("definitions")
+    organizationID = try reader.string("organization")
+    orders = try reader.texts("orders")
+    isWhole = try reader.flag("whole")
+    requests = reader.json["requests"] == nil ? nil : try reader.integer("requests")
+    wide = try reader.optionalText("wide")
+    checked =
+      reader.json["checked"] == nil
+      ? nil : Set(try reader.texts("checked").compactMap { Stage(rawValue: $0) })
+  }
+}

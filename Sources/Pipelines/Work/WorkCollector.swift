@@ -1,0 +1,40 @@
+import MobileSync
+import Snapshots
+import System
+
+/// The results of the snapshots of an order, as they arrive.
+final class WorkCollector: PrimeWork.Receiver {
+  private let report: @Sendable (RunEvent) -> Void
+  private(set) var results: [String: PrimeWork.Primed] = [:]
+  private(set) var shared = PrimeWork.Shared()
+
+  init(report: @escaping @Sendable (RunEvent) -> Void) { self.report = report }
+
+  func take(_ primed: PrimeWork.Primed) throws {
+    let user = primed.order.user
+    switch primed.result {
+    case .failure(let error):
+      if Task.isCancelled || PipelineError.isCancellation(error) { throw CancellationError() }
+      // The other users would fail in the same way, and another machine may have room.
+      if MachineTrouble.isFull(error) { throw error }
+      report(
+        .snapshotSkipped(
+          snapshot: user.id, username: user.username,
+          reason: PipelineError(describing: error).description))
+    case .success(let output):
+      // It is primed again.
+      if primed.isMisled { return }
+      report(
+        .snapshotPrimed(
+          snapshot: user.id, username: user.username, generation: output.generation,
+          changed: output.outcome.changed, soups: output.outcome.primedSoups))
+    }
+    results[user.id] = primed
+  }
+
+  func take(_ shared: PrimeWork.Shared) { self.shared = shared }
+
+  func note(misled: Set<String>) {
+    for id in misled { results[id] = nil }
+  }
+}

@@ -1,0 +1,134 @@
+import JSON
+import Ledger
+import ObjectStore
+import Pipelines
+import SQLite
+import System
+import TestSupport
+
+/// A primed world whose next run is performed by one process, or by workers.
+///
+/// The org's clock stands still, so that both ways make the same bytes.
+struct WorkScene: Sendable {
+  let world: World
+  private let decisions: DecisionScene
+
+  /// `ordersOf` is the number of users in an order.
+  init(ordersOf: Int = 1) throws {
+    let work = #""work": {"store": {"directory": "../work"}, "ordersOf": \#(ordersOf)}, "inbox""#
+    decisions = try CarriedScene { $0.replacing(#""inbox""#, with: work) }.scene
+    world = decisions.world
+  }
+
+  var directory: String { world.directory.file("work") }
+  var store: DirectoryStore { DirectoryStore(directory) }
+
+  /// Makes a first run, an edit that the next generation redelivers, and changes in the org.
+  static func prepared(ordersOf: Int = 1) async throws -> WorkScene {
+    let scene = try WorkScene(ordersOf: ordersOf)
+    _ = try await scene.decisions.conflict()
+    try scene.change("Changed once")
+    return scene
+  }
+
+  /// Changes an account of each user in the org.
+  func change(_ text: String) throws {
+    for name in ["ada", "ben"] {
+      guard let id = try world.ids("accounts", on: world.device(name, as: text + name)).last else {
+        continue
+      }
+      try world.change(id, ["Phone": .string(text)])
+    }
+    try world.org.moveClock(by: 86_400_000)
+  }
+
+  /// Returns a copy of the data directories.
+  func copy(_ name: String) throws -> String {
+    let root = world.directory.file(name)
+    try Tree.copy(world.root, to: root)
+    return root
+  }
+
+  // MARK: runs
+
+  @discardableResult
+  func run(
+    in root: String, _ part: RunPart = .whole, options change: (inout RunOptions) -> Void = { _ in }
+  ) async throws -> RunSummary {
+    var options = RunOptions()
+    (options.part, options.retryPause) = (part, .none)
+    if part == .collect { options.stages = [.prime, .pack] }
+    change(&options)
+    return try await PipelineRun.execute(
+      world.pipeline, root: root, variables: world.variables, options: options,
+      report: { _ in })
+  }
+
+  @discardableResult
+  func work(
+    _ index: Int, of count: Int, options change: (inout Worker.Options) -> Void = { _ in }
+  ) async throws -> WorkSummary {
+    guard let shard = Shard(index, of: count) else { throw SystemError.tooShort("\(index)") }
+    var options = Worker.Options(shard)
+    options.retryPause = .none
+    change(&options)
+    return try await Worker.perform(
+      world.pipeline, variables: world.variables, options: options, report: { _ in })
+  }
+
+  /// Several workers at the same time.
+  func work(_ shards: [Int], of count: Int) async throws -> [WorkSummary] {
+    try await withThrowingTaskGroup(of: WorkSummary.self) { group in
+      for shard in shards { group.addTask { try await work(shard, of: count) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  // MARK: what they made
+
+  /// The generations, bundles and issued records, and the rows of the ledger, by name; without the
+  /// times of this machine, and the costs.
+  func state(_ root: String) throws -> [String: String] {
+    let data = DataDirectory(root: root, name: world.pipeline.name)
+    var state: [String: String] = [:]
+    for (name, entry) in try Tree.entries(data.path) {
+      if name.hasPrefix("issued/") {
+        let connection = try Connection(data.path + "/" + name, mode: .readOnly)
+        state[name] = try Self.rows(
+          connection,
+          "SELECT s.name, i.id, i.modified, i.fields FROM issued i JOIN soup s ON s.number = i.soup"
+        )
+        connection.close()
+      } else if !name.hasPrefix("state.sqlite"), !name.hasPrefix("reports/"), name != "lock" {
+        state[name] = "\(entry.bytes)"
+      }
+    }
+    let ledger = try LedgerDatabase(path: data.state)
+    defer { ledger.close() }
+    let own: [String: SQL] = [
+      "run": "SELECT number, id, now_ms, config_hash, wanted, finished, exit_status FROM run",
+      "meta": "SELECT * FROM meta WHERE name NOT IN ('orders', 'wide calls')",
+    ]
+    for table in try ledger.connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
+    {
+      state["table \(table)"] = try Self.rows(
+        ledger.connection, own[table] ?? SQL("SELECT * FROM \(SQL.quoted(name: table))"))
+    }
+    return state
+  }
+
+  private static func rows(_ connection: Connection, _ sql: SQL) throws -> String {
+    try connection.all(sql).map { "\($0)" }.sorted().joined(separator: "\n")
+  }
+
+  /// The names of what differs between two data directories.
+  func differences(_ one: String, _ other: String) throws -> [String] {
+    let (one, other) = (try state(one), try state(other))
+    return Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }.sorted()
+  }
+
+  /// The keys of the objects in a directory of the work store.
+  func keys(_ prefix: String = "") async throws -> [String] {
+    try await store.list("demo/work/" + prefix).map(\.key)
+  }
+}
