@@ -10,22 +10,28 @@ import TestSupport
 ///
 /// The org's clock stands still, so that both ways make the same bytes.
 struct WorkScene: Sendable {
+  typealias Kind = PublishScene.Kind
+
   let world: World
+  /// The store of orders and results.
+  let store: any ObjectStore
   private let decisions: DecisionScene
+  private let scratch = TemporaryDirectory("work")
 
   /// `ordersOf` is the number of users in an order.
-  init(ordersOf: Int = 1) throws {
-    let work = #""work": {"store": {"directory": "../work"}, "ordersOf": \#(ordersOf)}, "inbox""#
+  private init(_ kind: Kind, ordersOf: Int) throws {
+    let (store, section) = try PublishScene.store(kind, scratch.path)
+    let work = #""work": {"store": \#(section), "ordersOf": \#(ordersOf)}, "inbox""#
     decisions = try CarriedScene { $0.replacing(#""inbox""#, with: work) }.scene
-    world = decisions.world
+    (world, self.store) = (decisions.world, store)
   }
 
-  var directory: String { world.directory.file("work") }
-  var store: DirectoryStore { DirectoryStore(directory) }
+  /// The directory of a store of that kind.
+  var directory: String { scratch.file("store") }
 
   /// Makes a first run, an edit that the next generation redelivers, and changes in the org.
-  static func prepared(ordersOf: Int = 1) async throws -> WorkScene {
-    let scene = try WorkScene(ordersOf: ordersOf)
+  static func prepared(_ kind: Kind = .directory, ordersOf: Int = 1) async throws -> WorkScene {
+    let scene = try WorkScene(kind, ordersOf: ordersOf)
     _ = try await scene.decisions.conflict()
     try scene.change("Changed once")
     return scene

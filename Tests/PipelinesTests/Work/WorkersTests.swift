@@ -8,10 +8,11 @@ import Testing
 
 /// A run whose snapshots are primed by workers.
 @Suite struct WorkersTests {
-  @Test func `workers make what one process makes, and their number may change in every run`()
-    async throws
-  {
-    let scene = try await WorkScene.prepared()
+  @Test(arguments: WorkScene.Kind.installed)
+  func `workers make what one process makes, and their number may change in every run`(
+    _ kind: WorkScene.Kind
+  ) async throws {
+    let scene = try await WorkScene.prepared(kind)
     let (alone, divided) = (try scene.copy("alone"), try scene.copy("divided"))
     var made: Set<String> = []
     for (round, count) in [4, 3].enumerated() {
@@ -167,9 +168,9 @@ import Testing
 
   /// A store that ignores conditions.
   private struct ForgetfulStore: ObjectStore {
-    let store: DirectoryStore
+    let store: any ObjectStore
 
-    init(_ store: DirectoryStore) { self.store = store }
+    init(_ store: any ObjectStore) { self.store = store }
 
     var location: String { store.location }
     func put(
