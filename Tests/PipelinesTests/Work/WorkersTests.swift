@@ -82,6 +82,29 @@ import Testing
     #expect(try scene.differences(alone, divided) == [])
   }
 
+  @Test func `a worker that reaches the request limit leaves the other users to its next attempt`()
+    async throws
+  {
+    let scene = try await WorkScene.prepared(ordersOf: 100)
+    let (alone, divided) = (try scene.copy("alone"), try scene.copy("divided"))
+    try await scene.run(in: alone)
+    let work = try await scene.run(in: divided, .orders).work
+    let path = scene.directory + "/demo/work/orders.json"
+    var list = try #require(try JSONValue(parsing: Files.read(path)).object)
+    list["requests"] = 24
+    try DurableFile.write(JSONValue.object(list).bytes, to: path)
+    var attempts: [WorkSummary] = []
+    repeat {
+      attempts.append(try await scene.work(0, of: 1))
+    } while attempts.last?.exitStatus == .tryLater && attempts.count < 20
+    #expect(attempts.count > 1 && attempts.last?.exitStatus == .done, "\(attempts)")
+    #expect(try await scene.keys().contains { $0.hasSuffix("/part.json") })
+    // No user is primed twice.
+    #expect(attempts.map(\.snapshots).reduce(0, +) == work?.snapshots)
+    #expect(try await scene.run(in: divided, .collect).work?.missing == 0)
+    #expect(try scene.differences(alone, divided) == [])
+  }
+
   @Test func `a snapshot that no worker primed is reported, and the others are published`()
     async throws
   {
