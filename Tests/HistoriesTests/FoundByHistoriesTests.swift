@@ -446,6 +446,16 @@ import Testing
         .createFamily(phone: 1, contacts: 2), .returnStore(phone: 1), .run(.reconcile, held),
         .wait(seconds: 3600), .run(.reconcile, held), .decide(back: 2, way: 97),
       ]),
+    Found(
+      "what others changed before a decision stands against later edits of the device's own copy",
+      519_000_191, setup(quiet: 0, .none, android: [2]),
+      [
+        .create(phone: 2, soup: 2, .boolean), .syncUp(phone: 2, soup: 3, most: 100),
+        .editAgain(phone: 2, field: 92),
+        .orgChange(OrgChange(action: .update(field: 7), target: .ofPhone, isSameSecond: false)),
+        .returnStore(phone: 2), .run(.all, nil), .decide(back: 2, way: 4), .run(.reconcile, nil),
+        .edit(phone: 2, soup: 2, pick: 77, field: 91, .boolean),
+      ]),
   ]
 
   @Test(arguments: found)

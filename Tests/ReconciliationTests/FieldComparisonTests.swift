@@ -328,10 +328,12 @@ struct FieldComparisonTests {
     var own = beside(dateBefore: middle, date: Self.new)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
     // The device's prior write left that state.
-    own.ownDates = [middle]
+    own.own = [.init(dateBefore: Self.old, date: middle)]
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
+    // An operator decided for the row's own values.
+    (own.own, own.beside) = (own.beside, [])
+    #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
     // The values show the issued record.
-    own.ownDates = []
     let issued = choice(device: device, issued: given(["A": "a"]), own: own, serverDate: Self.new)
     #expect(issued.date == Self.new)
   }

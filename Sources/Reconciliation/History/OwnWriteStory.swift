@@ -46,7 +46,9 @@ package struct OwnWriteStory {
       !isUndo && next.payload[name] != nil && !FieldValue.isSame(entered[name], element?[name])
     }
     guard isSameRow else { return noteBeside(next, overruled) }
-    if let date { write.ownDates.append(date) }
+    write.own.append(
+      MergeBaseRule.PriorWrite(
+        dateBefore: next.seen?[OperationRow.dateKey]?.string, date: date))
     if !isUndo { noteGiven(next, after) }
     for (name, value) in next.payload {
       write.sent[name] = value
@@ -71,7 +73,7 @@ package struct OwnWriteStory {
     var replaced: JSONObject = [:]
     for name in next.payload.names { replaced[name] = former[name] }
     write.beside.append(
-      MergeBaseRule.WriteBeside(
+      MergeBaseRule.PriorWrite(
         dateBefore: former[OperationRow.dateKey]?.string, date: next.serverDate,
         replaced: replaced))
   }

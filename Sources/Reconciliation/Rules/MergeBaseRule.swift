@@ -57,9 +57,9 @@ package enum MergeBaseRule {
     /// The content of the edit's own row at the last of the writes.
     package var element: JSONObject?
     /// The writes of the device's other rows, in order.
-    package var beside: [WriteBeside] = []
-    /// The record's dates after the writes of the edit's own row.
-    package var ownDates: [String] = []
+    package var beside: [PriorWrite] = []
+    /// The writes of the edit's own row, in order.
+    package var own: [PriorWrite] = []
 
     package init(
       date: String, fields: JSONObject, sent: JSONObject = [:], left: JSONObject? = nil
@@ -71,8 +71,8 @@ package enum MergeBaseRule {
     }
   }
 
-  /// A prior write through another row of the device that has the same record.
-  package struct WriteBeside: Sendable, Hashable {
+  /// A prior write to the record through a row of the device.
+  package struct PriorWrite: Sendable, Hashable {
     /// The record's date before it, as far as it was read.
     package var dateBefore: String?
     /// The record's date after it.
@@ -80,7 +80,7 @@ package enum MergeBaseRule {
     /// The org's earlier values in the fields that it sent.
     package var replaced: JSONObject
 
-    package init(dateBefore: String? = nil, date: String? = nil, replaced: JSONObject) {
+    package init(dateBefore: String? = nil, date: String? = nil, replaced: JSONObject = [:]) {
       self.dateBefore = dateBefore
       self.date = date
       self.replaced = replaced
@@ -196,7 +196,7 @@ package enum MergeBaseRule {
     }
     if issued == nil, let deviceDate {
       choice.replaced = ownWrite.replaced(since: deviceDate)
-      // Changes by others between the copy and a write through another row cannot be detected.
+      // Changes by others between the copy and a write cannot be detected.
       if ownWrite.isOverOthers(since: deviceDate) { choice.date = deviceDate }
     }
     return choice
@@ -257,11 +257,11 @@ extension MergeBaseRule.OwnWrite {
     }
   }
 
-  /// Whether a write through another row overwrote a state that is later than a copy with a given
-  /// date and that no write of the device had left.
+  /// Whether a write, through another row or because of a decision, overwrote a state that is later
+  /// than a copy with a given date and that no write of the device had left.
   func isOverOthers(since date: String) -> Bool {
-    let left = beside.compactMap(\.date) + ownDates
-    return beside.contains { write in
+    let left = (beside + own).compactMap(\.date)
+    return (beside + own).contains { write in
       guard let before = write.dateBefore, ServerDate.isBefore(date, before) else { return false }
       return !left.contains { ServerDate.isSame($0, before) }
     }
