@@ -113,7 +113,8 @@ struct ShardArgument: ArgumentValue {
     }
     guard let shard = Shard(index, of: count) else {
       throw UsageError(
-        "the worker's index is \(index), and there are \(CountText.of(count, "worker"))",
+        "the worker's index is \(index), and there \(count == 1 ? "is" : "are") "
+          + CountText.of(count, "worker"),
         hint: "the index is from 0 to \(count - 1): correct N, or the size of the array")
     }
     return shard

@@ -118,7 +118,7 @@ struct WorkScene: Sendable {
     for table in try ledger.connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
     {
       state["table \(table)"] = try Self.rows(
-        ledger.connection, own[table] ?? SQL("SELECT * FROM \(SQL.quoted(name: table))"))
+        ledger.connection, own[table] ?? SQL("SELECT * FROM " + SQL.quoted(name: table)))
     }
     return state
   }
