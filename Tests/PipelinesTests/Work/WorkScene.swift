@@ -21,7 +21,9 @@ struct WorkScene: Sendable {
   /// `ordersOf` is the number of users in an order.
   private init(_ kind: Kind, ordersOf: Int) throws {
     let (store, section) = try PublishScene.store(kind, scratch.path)
-    let work = #""work": {"store": \#(section), "ordersOf": \#(ordersOf)}, "inbox""#
+    // Users who fetch records for each other would write them in the order of their arrival.
+    let work =
+      #""work": {"store": \#(section), "ordersOf": \#(ordersOf)}, "prime": {"share": "never"}, "inbox""#
     decisions = try CarriedScene { $0.replacing(#""inbox""#, with: work) }.scene
     (world, self.store) = (decisions.world, store)
   }
