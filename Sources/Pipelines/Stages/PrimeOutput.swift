@@ -15,7 +15,7 @@ struct PrimeOutput: Sendable {
 }
 
 extension PrimeOutput {
-  /// The document that the run reads, whoever wrote it.
+  /// The document that the run reads, which it or a worker wrote.
   var json: JSONValue {
     var object: JSONObject = [
       "user": .string(user.id), "username": .string(user.username),

@@ -41,7 +41,7 @@ struct PrimeWork: Sendable {
     var unlike: [Unlike] = []
   }
 
-  /// What becomes of the results.
+  /// Takes the results.
   protocol Receiver {
     func take(_ primed: Primed) throws
     func take(_ shared: Shared) throws

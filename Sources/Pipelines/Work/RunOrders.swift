@@ -89,7 +89,7 @@ struct RunOrders {
   }
 
   /// Divides the snapshots: the global stores, and each user with more records than the average
-  /// order, are an order of their own.
+  /// order, are a separate order.
   private func grouped(_ snapshots: [WorkOrder.Snapshot]) throws -> [[WorkOrder.Snapshot]] {
     let size = run.pipeline.work?.ordersOf ?? 1
     let history = try RunHistory(.prime, run.ledger)
