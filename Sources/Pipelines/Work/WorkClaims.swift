@@ -27,7 +27,7 @@ struct WorkClaims: Sendable {
     let claims = try await store.entries(WorkStore.claims(of: set), of: order)
     let newest = claims.max { attempt($0) < attempt($1) }
     if let newest, isLive(newest), try await owner(newest) != shard.text { return nil }
-    let key = store.key(WorkStore.claims(of: set)) + "\(order)/\((newest.map(attempt) ?? 0) + 1)"
+    let key = store.key(WorkStore.claims(of: set)) + "\(order).\((newest.map(attempt) ?? 0) + 1)"
     let text: JSONValue = [
       "shard": .string(shard.text), "host": .string(ProcessEnvironment.hostName()),
       "time": .string(Dates.utc(Clock.wallMilliseconds())),

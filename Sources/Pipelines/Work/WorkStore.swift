@@ -7,11 +7,11 @@ import System
 /// The objects through which a run and its workers exchange orders and results.
 ///
 /// ```
-/// <pipeline>/work/orders.json                             names the orders of the open run
-/// <pipeline>/work/<set>/orders/<k>                        an order
-/// <pipeline>/work/<set>/claims/<k>/<attempt>              who performs it
-/// <pipeline>/work/<set>/results/<k>/<digest>/done.json    a result, or part.json for a part
-/// <pipeline>/work/files/<digest>                          a file of a generation
+/// <pipeline>/work/orders.json                        names the orders of the open run
+/// <pipeline>/work/<set>/orders/<k>                   an order
+/// <pipeline>/work/<set>/claims/<k>.<attempt>         who performs it
+/// <pipeline>/work/<set>/results/<k>.<digest>.done    a result, or .part for a part
+/// <pipeline>/work/files/<digest>                     a file of a generation
 /// ```
 ///
 /// Files, orders and results have keys that no other content ever has, so that it does not matter
@@ -102,10 +102,10 @@ struct WorkStore: Sendable {
     let document = Self.document(result.json)
     let name = result.isForLater ? Self.part : Self.done
     try await put(
-      Self.results(of: set) + "\(index)/\(document.sha256)/\(name)", ObjectContent(document.bytes))
+      Self.results(of: set) + "\(index).\(document.sha256).\(name)", ObjectContent(document.bytes))
   }
 
-  private static let (done, part) = ("done.json", "part.json")
+  private static let (done, part) = ("done", "part")
 
   /// Puts an object whose key no other content has.
   private func put(_ path: String, _ content: ObjectContent) async throws(ObjectStoreError) {
@@ -120,7 +120,7 @@ struct WorkStore: Sendable {
   struct Entry: Sendable {
     let object: ObjectEntry
     let order: Int
-    /// The parts of the key behind the order.
+    /// The parts of the name behind the order.
     let rest: [String]
 
     /// Whether it is a result that needs no other attempt.
@@ -130,9 +130,9 @@ struct WorkStore: Sendable {
   /// Returns the claims or the results of a set, in the order of the keys.
   func entries(_ directory: String, of order: Int? = nil) async throws(ObjectStoreError) -> [Entry]
   {
-    let objects = try await store.list(key(directory) + (order.map { "\($0)/" } ?? ""))
+    let objects = try await store.list(key(directory) + (order.map { "\($0)." } ?? ""))
     return objects.compactMap { object in
-      let parts = object.key.dropFirst(key(directory).utf8.count).split(separator: "/")
+      let parts = object.key.dropFirst(key(directory).utf8.count).split(separator: ".")
       guard let order = parts.first.flatMap({ Int($0) }) else { return nil }
       return Entry(object: object, order: order, rest: parts.dropFirst().map(String.init))
     }

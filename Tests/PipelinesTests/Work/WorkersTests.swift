@@ -100,7 +100,7 @@ import Testing
       attempts.append(try await scene.work(0, of: 1))
     } while attempts.last?.exitStatus == .tryLater && attempts.count < 20
     #expect(attempts.count > 1 && attempts.last?.exitStatus == .done, "\(attempts)")
-    #expect(try await scene.keys().contains { $0.hasSuffix("/part.json") })
+    #expect(try await scene.keys().contains { $0.hasSuffix(".part") })
     // No user is primed twice.
     #expect(attempts.map(\.snapshots).reduce(0, +) == work?.snapshots)
     #expect(try await scene.run(in: divided, .collect).work?.missing == 0)
@@ -236,7 +236,7 @@ import Testing
     _ = try await scene.work([0], of: 1)
     // An older result of the users' order.
     let key = try #require(
-      try await scene.keys().first { $0.contains("/results/1/") && $0.hasSuffix("/done.json") })
+      try await scene.keys().first { $0.contains("/results/1.") && $0.hasSuffix(".done") })
     let path = scene.directory + "/" + key
     let text = String(decoding: try Files.read(path), as: UTF8.self)
     let other =
@@ -247,9 +247,7 @@ import Testing
       }
     let digest = Digest.sha256Hex(Array((damage == .content ? "other" : other).utf8))
     #expect(damage == .content || other != text)
-    let results = try #require(Files.parent(of: path).flatMap { Files.parent(of: $0) })
-    try Files.makeDirectory(results + "/" + digest)
-    let older = results + "/" + digest + "/done.json"
+    let older = try #require(Files.parent(of: path)) + "/1.\(digest).done"
     try DurableFile.write(Array(other.utf8), to: older)
     try Files.setModificationTime(of: older, nanoseconds: 1_000_000_000)
     let collected = try await scene.run(in: divided, .collect)
