@@ -10,12 +10,12 @@ package struct WorkSettings: Sendable, Hashable {
   static let keys = ["store", "ordersOf"]
 
   init?(_ object: ConfigurationObject, in directory: String) {
+    ordersOf = object.int("ordersOf", default: ordersOf, in: 1...10_000)
     guard
       let node = object.required("store", ObjectStoreSettings.example),
       let store = ObjectStoreSettings(node, in: directory, object.reader)
     else { return nil }
     self.store = store
-    ordersOf = object.int("ordersOf", default: ordersOf, in: 1...10_000)
   }
 
   var json: JSONValue { ["store": store.json, "ordersOf": JSONValue(ordersOf)] }
