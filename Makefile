@@ -21,7 +21,7 @@ PROGRAM = $(SCRATCH)/release/attache
 BUNDLE = $(SCRATCH)/release/attachePackageTests.xctest
 BENCH_BUILD = ATTACHE_BENCHMARKS=1 swift build $(FLAGS) -c release --product attache-bench
 
-.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-kits test-install test-image soak mutants tsan lint counts format bench bench-peers bench-page bench-ratios \
+.PHONY: help deps deps-test build release checked tested demo test test-library test-clients test-kits test-engines test-install test-image soak mutants tsan lint counts format bench bench-peers bench-page bench-ratios \
   clean install deb pictures
 
 help:  ## what there is to make
@@ -30,7 +30,7 @@ help:  ## what there is to make
 deps:  ## install the Debian packages that are missing
 	@.ci/deps $(PACKAGES)
 
-deps-test: deps  ## install what judges from outside: mandoc, shells, ssh-keygen, Chromium, axe-core, SQLCipher, moto, lintian, mmdebstrap
+deps-test: deps  ## install what judges from outside: mandoc, shells, ssh-keygen, Chromium, axe-core, SQLCipher, moto, Slurm, lintian, mmdebstrap
 	@.ci/deps-test .build
 
 build: deps  ## a debug build
@@ -83,6 +83,13 @@ endif
 test-kits: ATTACHE ?= $(PROGRAM)
 test-kits:  ## the kits of clients/ for apps: their tests, and a phone of each, against the embedded org
 	@Tests/Kits/run.py $(ATTACHE) $(SCRATCH)
+
+ifndef ATTACHE
+test-engines: release
+endif
+test-engines: ATTACHE ?= $(PROGRAM)
+test-engines:  ## the templates of packaging/engines: validated, and runs over workers by Slurm compared with one process
+	@Tests/Engines/run.py $(ATTACHE) .build
 
 test-install: deb  ## the package in a bare Debian without network: demo, nights by cron and systemd, another machine, removal
 	@Tests/Install/run.py $(SCRATCH)/deb/attache_*.deb $(SCRATCH)/install

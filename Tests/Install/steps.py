@@ -110,6 +110,17 @@ def has_pages_and_completions(debian, _):
     assert said == "night-of-oslo\n", said
 
 
+def has_templates_for_engines(debian, _):
+    """The templates for engines are installed, and the step runs the program."""
+    place = f"{DOCUMENTS}/examples/engines"
+    found = debian.run(f"cd {place} && find . -type f -printf '%m %P\\n' | sort").split("\n")
+    assert found[:-1] == [
+        "644 Containerfile", "644 aws-batch/worker.json", "644 kubernetes/home.yaml", "644 kubernetes/workers.yaml",
+        "644 slurm/slurm.conf", "755 aws-batch/submit", "755 kubernetes/submit", "755 slurm/submit"], found
+    assert debian.run("/usr/lib/attache/step --version", user=ATTACHE) == debian.run("attache --version")
+    debian.run("/usr/lib/attache/step frobnicate", user=ATTACHE, status=2)
+
+
 def plays_the_demo(debian, _):
     """The demo runs in an empty directory."""
     debian.run("install -d -o attache -g attache /tmp/demo")
@@ -404,7 +415,7 @@ def goes(debian, _):
 
 
 STEPS = [
-    installs, is_as_debian_wants, stands_alone, starts_at_once, has_pages_and_completions, plays_the_demo, has_an_org,
-    has_a_pipeline, runs_by_cron, runs_as_the_unit_says, units_are_right, runs_as_a_service, takes_a_return, leaves_a_decision,
-    prunes, backs_up, recovers, goes,
+    installs, is_as_debian_wants, stands_alone, starts_at_once, has_pages_and_completions, has_templates_for_engines,
+    plays_the_demo, has_an_org, has_a_pipeline, runs_by_cron, runs_as_the_unit_says, units_are_right, runs_as_a_service,
+    takes_a_return, leaves_a_decision, prunes, backs_up, recovers, goes,
 ]
