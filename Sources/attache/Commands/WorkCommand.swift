@@ -45,7 +45,8 @@ struct WorkCommand: Command {
     (work.onlyOwn, work.oversubscribes) = (onlyOwn, oversubscribe)
     work.deadlineSeconds = deadline?.value
     let path = context.absolute(try PipelineFile.locate(pipeline))
-    let read = try PipelineFile.read(path: path, variables: context.variables)
+    // A worker has not all variables that the file names: only those of the secrets that it uses.
+    let read = try PipelineFile.read(path: path)
     context.use(pipeline: read.called)
     let progress = Progress(context, quiet: options.quiet || options.json)
     let (program, json, used) = (context, options.json, work)
