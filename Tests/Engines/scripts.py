@@ -40,8 +40,8 @@ def check_step():
         scene = StandIns(folder, attache="exit $1")
         for given, environment, expected in (
                 (0, {}, 0), (3, {}, 0), (1, {}, 1), (4, {}, 4), (7, {}, 7), (6, {}, 6),
-                (6, {"SLURM_RESTART_COUNT": "29"}, 6), (6, {"SLURM_RESTART_COUNT": "30"}, 1),
-                (6, {"SLURM_RESTART_COUNT": "2", "ATTACHE_RESTARTS": "2"}, 1)):
+                (6, {"SLURM_RESTART_COUNT": "29"}, 6), (6, {"SLURM_RESTART_COUNT": "30"}, 75),
+                (137, {"SLURM_RESTART_COUNT": "2", "ATTACHE_RESTARTS": "2"}, 75), (6, {"ATTACHE_RESTARTS": "0"}, 75)):
             status = scene.run("step", str(given), **environment)
             assert status == expected, f"{given} with {environment} becomes {status}"
     with tempfile.TemporaryDirectory() as folder:

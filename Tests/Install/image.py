@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the image of packaging/Containerfile from the package and starts it: `image.py PACKAGE SCRATCH`.
+"""Builds the images of packaging/ from the package and starts them: `image.py PACKAGE SCRATCH`.
 
 buildah builds it in a separate Debian system below SCRATCH, so that this machine needs no container engine. The base
 image, debian:…-slim, is created here too; packages come from this machine's own sources.
@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from run import skip, suite, unpacked
 
 RECIPE = Path(__file__).resolve().parents[2] / "packaging/Containerfile"
+# The image with a pipeline, for workers.
+ENGINES = RECIPE.parent / "engines/Containerfile"
 BUILDAH = ["buildah", "crun", "ca-certificates", "mount"]
 # Only packages are downloaded, and no namespaces are needed.
 SCRIPT = """
@@ -41,6 +43,11 @@ buildah inspect --type image attache >config.json
 one=$(buildah from --pull-never attache)
 buildah run $one -- /bin/sh -c 'id -un; pwd; echo $ATTACHE_DATA; attache --version; ls -A /var/lib/apt/lists /tmp' >said
 buildah run $one -- /usr/bin/attache demo >demo
+buildah bud --quiet --pull-never -f Worker --target worker -t worker pipeline >/dev/null
+buildah inspect --type image worker >worker.json
+two=$(buildah from --pull-never worker)
+buildah run $two -- /usr/lib/attache/step --version >worker
+buildah run $two -- /bin/sh -c 'id -un; ls /etc/attache' >>worker
 """
 
 
@@ -65,6 +72,9 @@ def outside(package, scratch):
         (place / "deb").mkdir(parents=True)
         shutil.copy(package, place / "deb")
         shutil.copy(RECIPE, place)
+        shutil.copy(ENGINES, place / "Worker")
+        (place / "pipeline").mkdir()
+        (place / "pipeline" / "field-service.json").write_text("{}")
         shutil.copy(base, place / "base.tar")
         (place / "build").write_text(BUILD)
         done = subprocess.run(
@@ -90,7 +100,13 @@ def judge(place):
     found = {key: config.get(key) for key in ("User", "Entrypoint", "Cmd", "WorkingDir", "Volumes")}
     wanted = {"User": "attache", "Entrypoint": ["/usr/bin/attache"], "Cmd": ["help"], "WorkingDir": "/var/lib/attache",
               "Volumes": {"/var/lib/attache": {}}}
-    return None if found == wanted else f"it is set up as {found}"
+    if found != wanted:
+        return f"it is set up as {found}"
+    said = (place / "worker").read_text().split("\n")
+    if said[:3] != [version, "attache", "field-service.json"]:
+        return f"the image of a worker shows {said}"
+    entry = json.loads((place / "worker.json").read_text())["OCIv1"]["config"]["Entrypoint"]
+    return None if entry == ["/usr/lib/attache/step"] else f"a worker starts {entry}"
 
 
 if __name__ == "__main__":

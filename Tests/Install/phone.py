@@ -39,11 +39,13 @@ class Phone:
         self._write(store, "attache_stamp", row, {**json.loads(text), **members})
         return json.loads(text)
 
-    def edit(self, soup, field, value):
-        """Changes a field of the first record and returns its ID."""
+    def edit(self, soup, field, value, record=None):
+        """Changes a field of a record, by default of the first one, and returns its ID."""
         with sqlite3.connect(self.path) as store:
             table, _ = self._table(store, soup)
-            row, text = store.execute(f"SELECT id, soup FROM {table} ORDER BY id LIMIT 1").fetchone()
+            row, text = store.execute(
+                f"SELECT id, soup FROM {table} WHERE coalesce(json_extract(soup, '$.Id') = ?, 1) ORDER BY id LIMIT 1",
+                (record,)).fetchone()
             element = json.loads(text)
             element.update({field: value, "__local__": True, "__locally_updated__": True})
             self._write(store, soup, row, element)

@@ -22,6 +22,9 @@ OBJECTS = {**SOUPS, "products": "Product2"}
 
 
 class Scene:
+    # More options of the org's server.
+    serving = ()
+
     def __init__(self, attache, folder):
         self.attache = str(Path(attache).resolve())
         self.folder = Path(folder)
@@ -44,7 +47,7 @@ class Scene:
         self.run("org", "seed", "--data", "org", "--clock", "2026-01-31T08:00:00Z")
         self.server = subprocess.Popen(
             [self.attache, "org", "serve", "--data", "org", "--clock", "2026-01-31T08:00:00Z",
-             "--app", "app=jwt.crt", "--client", "admin=admin@example.com"],
+             "--app", "app=jwt.crt", "--client", "admin=admin@example.com", *self.serving],
             cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
         self.url = self.server.stdout.readline().strip()
         self.keys = {}
