@@ -37,7 +37,7 @@ import Testing
       #expect(try scene.differences(alone, divided) == [])
       // Only what the next orders name is left.
       #expect(try await scene.keys().allSatisfy { $0.hasPrefix("demo/work/files/") })
-      try scene.change("Changed twice")
+      try scene.change("Changed after run \(round)")
     }
     #expect(made.isSuperset(of: ["0 ada@example.com", "0 ben@example.com", "1 ada@example.com"]))
     // Files that the last run did not change are written once.
