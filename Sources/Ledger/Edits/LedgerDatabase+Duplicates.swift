@@ -100,7 +100,7 @@ extension LedgerDatabase {
   }
 
   /// How reports have named a record to an edit: as its duplicate, and as a candidate for its
-  /// creation beside which an operator then decided.
+  /// creation before an operator decided about the edit.
   package func reported(
     _ recordID: String, of edit: Int64
   ) throws -> (isDuplicate: Bool, isPassedOver: Bool) {

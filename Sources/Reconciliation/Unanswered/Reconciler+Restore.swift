@@ -39,7 +39,7 @@ extension Reconciler {
   ) async throws {
     let operation = write.operation
     let newer = writes.filter { $0.id > operation.id && $0.editID != operation.editID }
-    // The values of other edits are told with those edits.
+    // The values of other edits are reported with those edits.
     let own = JSONObject(
       replaced.filter { name, value in
         newer.contains { $0.payload[name].map { WriteEvidence.derives(value, from: $0) } ?? false }

@@ -11,7 +11,7 @@ struct WorkCommand: Command {
     Several workers divide the orders that attache run --until orders wrote to work.store, and attache run --from \
     collect takes their results. A worker needs the pipeline file, the org's login and the store: neither the data \
     directory nor its keys. It performs the orders of its shard, and then those that no other worker has claimed. An \
-    order that is performed twice counts once. --shard auto/N takes the index from SLURM_ARRAY_TASK_ID, \
+    order that is performed twice counts once. With auto, the index comes from SLURM_ARRAY_TASK_ID, \
     JOB_COMPLETION_INDEX or AWS_BATCH_JOB_ARRAY_INDEX. The workers divide org.concurrency and org.apiBudget.
     """
   static let examples = [
