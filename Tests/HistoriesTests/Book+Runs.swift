@@ -42,7 +42,9 @@ extension Book {
         row.recordID == transition.field.record
           && row.fields.contains {
             $0.name == transition.field.field
-              && ($0.server == transition.old || $0.base != nil && $0.base == transition.old)
+              && ($0.server == transition.old || $0.base != nil && $0.base == transition.old
+                // Its app has sent its own value again, which looks like a late request's.
+                || transition.oldAuthor == .phone && $0.device == transition.old)
           }
       }
     }
