@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import Salesforce
 
 /// An event of a run.
 ///
@@ -49,6 +50,16 @@ package enum RunEvent: Sendable, Equatable {
   /// The items that need review at the end of a run, including those of earlier runs: open edits,
   /// and findings.
   case leftOpen(edits: [Verdict: Int], findings: [Finding.Kind: Int])
+}
+
+extension RunEvent {
+  /// The event for an event of the org; nil if a run does not report it.
+  init?(_ event: OrgEvent) {
+    guard case .retrying(let request, let reason, let attempt, let most, let pause, _) = event
+    else { return nil }
+    self = .retrying(
+      request: request, reason: reason, attempt: attempt, of: most, milliseconds: pause)
+  }
 }
 
 /// The effect of a prime on one soup of a snapshot.

@@ -95,11 +95,7 @@ package struct PipelineRun {
       pipeline, data, variables: variables, mostRequests: options.apiBudget,
       pause: options.retryPause
     ) { event in
-      guard case .retrying(let request, let reason, let attempt, let most, let pause, _) = event
-      else { return }
-      report(
-        .retrying(
-          request: request, reason: reason, attempt: attempt, of: most, milliseconds: pause))
+      if let event = RunEvent(event) { report(event) }
     }
     let began: (RunRow, RunTimes, resumed: Bool)
     do {
@@ -338,7 +334,7 @@ package struct PipelineRun {
       id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
       summary: context.summary.json.text
     )
-    try context.ledger.note(orders: nil)
+    if context.options.part == .collect { try context.ledger.note(orders: nil) }
     prune()
     return context.summary
   }

@@ -9,22 +9,7 @@ struct RunOrders {
 
   /// Calls `body` with the store of the orders.
   func withStore<T>(_ body: (WorkStore) async throws -> T) async throws -> T {
-    guard let settings = run.pipeline.work else { throw Self.noStore(run.pipeline) }
-    let store =
-      try run.options.workStore
-      ?? settings.store.open(run.variables, caFile: run.pipeline.org.caFile)
-    let scratch = try Files.makeScratchDirectory(run.variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
-    return try await body(WorkStore(store, of: run.pipeline, scratch: scratch))
-  }
-
-  static func noStore(_ pipeline: Pipeline) -> PipelineError {
-    PipelineError(
-      .configuration, "work.no-store", "the pipeline does not say where orders wait for workers",
-      location: pipeline.file, fix: "add \"work\" to the pipeline file")
+    try await WorkStore.with(run.options.workStore, of: run.pipeline, run.variables, body)
   }
 
   /// The error for a run whose orders are not there, or belong to an earlier one.

@@ -53,11 +53,7 @@ struct WorkClaims: Sendable {
   }
 
   private func owner(_ entry: WorkStore.Entry) async throws -> String? {
-    let copy = store.scratch + "/" + RandomBytes.uuid()
-    let found = try await store.store.get(entry.object.key, to: copy, limit: 1 << 16)
-    guard found != nil else { return nil }
-    let bytes = try Files.read(copy)
-    try Files.remove(copy)
-    return (try? JSONValue(parsing: bytes))?["shard"]?.string
+    guard let found = try await store.content(entry.object.key, limit: 1 << 16) else { return nil }
+    return (try? JSONValue(parsing: found.bytes))?["shard"]?.string
   }
 }

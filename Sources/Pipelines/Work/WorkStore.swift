@@ -27,9 +27,28 @@ struct WorkStore: Sendable {
   /// The maximum size of a document.
   private static let documentLimit: Int64 = 1 << 28
 
-  init(_ store: any ObjectStore, of pipeline: Pipeline, scratch: String) {
+  private init(_ store: any ObjectStore, of pipeline: Pipeline, scratch: String) {
     (self.store, self.scratch) = (store, scratch)
     prefix = pipeline.name + "/work/"
+  }
+
+  /// Calls `body` with the store of a pipeline's orders, which is `given` or that of the pipeline.
+  static func with<T>(
+    _ given: (any ObjectStore)?, of pipeline: Pipeline, _ variables: [String: String],
+    _ body: (WorkStore) async throws -> T
+  ) async throws -> T {
+    guard let settings = pipeline.work else {
+      throw PipelineError(
+        .configuration, "work.no-store", "the pipeline does not say where orders wait for workers",
+        location: pipeline.file, fix: "add \"work\" to the pipeline file")
+    }
+    let store = try given ?? settings.store.open(variables, caFile: pipeline.org.caFile)
+    let scratch = try Files.makeScratchDirectory(variables)
+    defer {
+      // A leftover copy in the scratch directory does no harm.
+      try? Files.remove(scratch)
+    }
+    return try await body(WorkStore(store, of: pipeline, scratch: scratch))
   }
 
   func key(_ path: String) -> String { prefix + path }
@@ -54,21 +73,27 @@ struct WorkStore: Sendable {
     return (bytes, Digest.sha256Hex(bytes))
   }
 
-  /// Reads a document; nil if there is none.
-  private func read(_ path: String, sha256: String? = nil) async throws -> MemberReader? {
+  /// Reads a small object, with its digest; nil if there is none.
+  func content(
+    _ key: String, limit: Int64
+  ) async throws -> (bytes: [UInt8], sha256: String?)? {
     let copy = scratch + "/" + RandomBytes.uuid()
-    guard let found = try await store.get(key(path), to: copy, limit: Self.documentLimit) else {
-      return nil
-    }
+    guard let found = try await store.get(key, to: copy, limit: limit) else { return nil }
     defer {
       // A leftover copy in the scratch directory does no harm.
       try? Files.remove(copy)
     }
+    return (try Files.read(copy), found.sha256)
+  }
+
+  /// Reads a document; nil if there is none.
+  private func read(_ path: String, sha256: String? = nil) async throws -> MemberReader? {
+    guard let found = try await content(key(path), limit: Self.documentLimit) else { return nil }
     let place = store.location + "/" + key(path)
     if let sha256, found.sha256 != sha256 { throw ObjectStoreError(.damaged, place) }
     let name = Files.name(of: path)
     let json: JSONValue
-    do { json = try JSONValue(parsing: Files.read(copy)) } catch let error as JSONError {
+    do { json = try JSONValue(parsing: found.bytes) } catch {
       throw SnapshotError.damaged(path: place, file: name, reason: error.message)
     }
     let reader = MemberReader(json: json, path: place, file: name)

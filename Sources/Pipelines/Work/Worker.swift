@@ -47,24 +47,17 @@ package struct Worker {
   ) async throws -> WorkSummary {
     let thread = StoreThread(name: "work")
     return try await withTaskExecutorPreference(thread) {
-      let scratch = try Files.makeScratchDirectory(variables)
-      defer {
-        // A leftover copy in the scratch directory does no harm.
-        try? Files.remove(scratch)
+      try await WorkStore.with(options.store, of: pipeline, variables) { store in
+        try await store.check()
+        guard let list = try await store.orderList() else {
+          var summary = WorkSummary()
+          (summary.pipeline, summary.shard) = (pipeline.name, options.shard.text)
+          return summary
+        }
+        try check(list, pipeline, options)
+        let worker = try Worker(pipeline, options, variables, store, list, report)
+        return try await worker.perform()
       }
-      guard let settings = pipeline.work else { throw RunOrders.noStore(pipeline) }
-      let opened =
-        try options.store ?? settings.store.open(variables, caFile: pipeline.org.caFile)
-      let store = WorkStore(opened, of: pipeline, scratch: scratch)
-      try await store.check()
-      guard let list = try await store.orderList() else {
-        var summary = WorkSummary()
-        (summary.pipeline, summary.shard) = (pipeline.name, options.shard.text)
-        return summary
-      }
-      try check(list, pipeline, options)
-      let worker = try Worker(pipeline, options, variables, store, list, report)
-      return try await worker.perform()
     }
   }
 
@@ -80,11 +73,7 @@ package struct Worker {
       mostRequests: list.requests.map { $0 / workers }, workers: workers,
       pause: options.retryPause
     ) { event in
-      guard case .retrying(let request, let reason, let attempt, let most, let pause, _) = event
-      else { return }
-      report(
-        .retrying(
-          request: request, reason: reason, attempt: attempt, of: most, milliseconds: pause))
+      if let event = RunEvent(event) { report(event) }
     }
     wide = WideCalls(stored: list.wide)
     preflight = list.checked.map { Preflight(pipeline, stages: $0) }
