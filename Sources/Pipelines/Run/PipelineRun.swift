@@ -334,7 +334,7 @@ package struct PipelineRun {
       id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
       summary: context.summary.json.text
     )
-    if context.options.part == .collect { try context.ledger.note(orders: nil) }
+    try context.ledger.note(orders: nil)
     prune()
     return context.summary
   }
