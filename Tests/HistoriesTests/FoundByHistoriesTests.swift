@@ -439,6 +439,15 @@ import Testing
         .run(.reconcile, nil), .syncUp(phone: 1, soup: 3, most: 100),
       ]),
     Found(
+      "a child that arrives late under its parent's first record is reported after its parent's second",
+      412_000_211,
+      setup(
+        overwrites: true, quiet: 900, .correlation, android: [0], across: .lastWins, trees: true),
+      [
+        .createFamily(phone: 1, contacts: 2), .returnStore(phone: 1), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, held), .decide(back: 2, way: 97),
+      ]),
+    Found(
       "what others changed before a decision stands against later edits of the device's own copy",
       519_000_191, setup(quiet: 0, .none, android: [2]),
       [

@@ -345,9 +345,10 @@ extension LedgerDatabase {
     let past = try lineages(of: [edit.id]).ancestry(of: edit.id).pastLineages.sorted()
     let rows = try connection.all(
       """
-      SELECT id, coalesce(chosen_id, (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
+      SELECT id, record_id, device_record_id, chosen_id,
+        (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
           WHERE f.creation_id = k.id AND o.action IN ('create', 'upsert') AND o.state = \(OperationState.done)
-          ORDER BY o.id DESC LIMIT 1), record_id), coalesce(chosen_id, device_record_id), coalesce(chosen_id, record_id)
+          ORDER BY o.id DESC LIMIT 1)
       FROM creation k
       WHERE local_id = \(localID) AND stamp_id IN (
         WITH RECURSIVE origin(stamp_id) AS (
@@ -367,10 +368,12 @@ extension LedgerDatabase {
             WHERE c.return_id = \(edit.returnID) AND e.creation_id = k.id) THEN 2
         WHEN stamp_id = \(edit.stampID) THEN 1 ELSE 0 END DESC, id DESC LIMIT 1
       """)
-    return rows.first.map {
+    return rows.first.map { row in
+      let (first, own, chosen, last) = (row[1].text, row[2].text, row[3].text, row[4].text)
       var creation = OpenEdit.Creation(
-        id: $0[0].integer ?? 0, recordID: $0[1].text, deviceRecordID: $0[2].text)
-      creation.isRemade = creation.recordID != $0[3].text
+        id: row[0].integer ?? 0, recordID: chosen ?? last ?? first, deviceRecordID: chosen ?? own)
+      creation.isRemade = creation.recordID != chosen ?? first
+      creation.records = Set([first, own, last].compactMap(\.self))
       return creation
     }
   }

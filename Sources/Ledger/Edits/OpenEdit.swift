@@ -52,6 +52,8 @@ package struct OpenEdit {
     package var isAdopted = false
     /// Whether the record was recreated in place of the first one.
     package var isRemade = false
+    /// All of its records in the org, whichever an operator chose.
+    package var records: Set<String> = []
 
     /// Whether both the device and attache created the record.
     package var isTwice: Bool {

@@ -47,7 +47,7 @@ extension Reconciler {
     try resolved(operation, isWatched: false)
   }
 
-  /// If the parent was created twice, a watched child may have either as its parent, so the
+  /// If the org has several records of the parent, a watched child may belong to any of them, so the
   /// reference is left out.
   func resolved(_ operation: OperationRow, isWatched: Bool) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
@@ -56,7 +56,7 @@ extension Reconciler {
     var operation = operation
     for (name, parent) in parents(of: operation, edit) {
       let creation = try parent.recordID18 == nil ? state.creation(localID: parent, of: edit) : nil
-      if isWatched, let creation, creation.isTwice {
+      if isWatched, let creation, creation.records.count > 1 {
         operation.payload[name] = nil
         continue
       }
