@@ -448,6 +448,26 @@ import Testing
         .wait(seconds: 3600), .run(.reconcile, held), .decide(back: 2, way: 97),
       ]),
     Found(
+      "a create with the external id of a record does not replace what its own device sent there since",
+      731_000_175, setup(quiet: 900, .external, carries: true),
+      [
+        .createOver(phone: 2, pick: 26), .edit(phone: 2, soup: 2, pick: 26, field: 86, .boolean),
+        .returnStore(phone: 2), .run(.reconcile, held), .editAgain(phone: 2, field: 7),
+        .returnStore(phone: 2), .run(.all, nil),
+        .edit(phone: 2, soup: 2, pick: 11, field: 39, .boolean),
+      ]),
+    Found(
+      "a detail of a new record that its own phone deletes is deleted with it", 731_000_232,
+      setup(
+        overwrites: true, quiet: 900, .external, android: [0, 1], cuts: true, moves: true,
+        trees: true,
+        concurrency: 4, prunes: true),
+      [
+        .createFamily(phone: 0, contacts: 2), .returnStore(phone: 0), .run(.all, nil),
+        .edit(phone: 0, soup: 1, pick: 0, field: 67, .boolean),
+        .delete(phone: 0, soup: 0, pick: 59, .boolean),
+      ]),
+    Found(
       "what others changed before a decision stands against later edits of the device's own copy",
       519_000_191, setup(quiet: 0, .none, android: [2]),
       [

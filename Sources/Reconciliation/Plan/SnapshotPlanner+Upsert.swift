@@ -61,8 +61,8 @@ extension SnapshotPlanner {
   /// with those edits.
   ///
   /// These are creates with one external ID, and a create with the edits of the record that has its
-  /// external ID: others of this plan, those waiting in the ledger, and those of other devices that
-  /// were sent after the create's bundle was issued. Each would overwrite the one before it.
+  /// external ID: others of this plan, those waiting in the ledger, and those that were sent after the
+  /// create's bundle was issued. Each would overwrite the one before it.
   func rivals(
     _ candidates: [Candidate], _ keyed: [Int64: UpsertRule.Keyed]
   ) throws -> [Int64: [Int64]] {
@@ -165,16 +165,15 @@ extension SnapshotPlanner {
       && !changesNothing(candidate.edit, editedFields(of: candidate.edit))
   }
 
-  /// The claims of other devices' edits of a record that were sent after a create's bundle was
-  /// issued, so that its device cannot know of them.
-  private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String?) throws -> [RecordClaim] {
-    guard let recordID else { return [] }
-    let news = try histories.history(ofRecord: recordID).claims.filter { claim in
-      claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
+  /// The claims of a record's edits that were sent after a create's bundle was issued, except those of
+  /// the create's own row: the row has nothing of what they sent.
+  private func sentMeanwhile(_ edit: OpenEdit, _ recordID: String) throws -> [RecordClaim] {
+    let history = try histories.history(ofRecord: recordID)
+    return history.claims.filter { claim in
+      let creation = history.entry(claim.editID)?.creationID
+      return claim.writtenDate != nil && claim.isNews(toBundleOf: edit.issued)
+        && (creation == nil || creation != edit.creation?.id)
     }
-    if news.isEmpty { return [] }
-    let lineages = try state.lineages(of: Set(news.map(\.editID) + [edit.id]))
-    return news.filter { !lineages.areOfOneDevice(edit.id, $0.editID) }
   }
 
   /// The verdict of an edit if others identify its record differently.
