@@ -50,7 +50,7 @@ extension Book {
   func deletes(_ row: PhoneRow, _ id: String, in world: World) -> Bool {
     guard row.isDeleted else { return false }
     if let serverID = row.serverID { return serverID == id }
-    return row.marker.map { id == "local_" + $0 || world.watch.record(id)?.name == $0 } ?? false
+    return row.marker.map { id == Self.localID($0) || world.watch.record(id)?.name == $0 } ?? false
   }
 
   /// A record reported as written was not deleted in the same run with a record that another device
