@@ -28,6 +28,8 @@ struct Report: Sendable, Hashable {
     /// The names of the sent fields in which a record that was found has other values.
     var kept: [String]
     var message: String?
+    /// The org's error code.
+    var code: String?
   }
 
   var run: String
@@ -85,6 +87,6 @@ struct Report: Sendable, Hashable {
           device: $0["device"]?.string)
       }, outside: (value["outside"]?.array ?? []).compactMap { $0["name"]?.string ?? $0.string },
       kept: (value["kept"]?.array ?? []).compactMap { $0["name"]?.string },
-      message: value["message"]?.string)
+      message: value["message"]?.string, code: value["code"]?.string)
   }
 }
