@@ -468,6 +468,14 @@ import Testing
         .delete(phone: 0, soup: 0, pick: 59, .boolean),
       ]),
     Found(
+      "a child that arrives late is reported although several records may be its parent's",
+      731_000_179, setup(strict: false, quiet: 900, .none, across: .firstWins, trees: true),
+      [
+        .createFamily(phone: 1, contacts: 2), .returnStore(phone: 1), .run(.reconcile, held),
+        .wait(seconds: 3600), .run(.reconcile, held), .decide(back: 0, way: 11),
+        .run(.reconcile, nil), .decide(back: 0, way: 21),
+      ]),
+    Found(
       "what others changed before a decision stands against later edits of the device's own copy",
       519_000_191, setup(quiet: 0, .none, android: [2]),
       [

@@ -1,3 +1,4 @@
+import JSON
 import SQLite
 
 extension LedgerDatabase {
@@ -348,7 +349,10 @@ extension LedgerDatabase {
       SELECT id, record_id, device_record_id, chosen_id,
         (SELECT o.result_id FROM edit f JOIN operation o ON o.edit_id = f.id
           WHERE f.creation_id = k.id AND o.action IN ('create', 'upsert') AND o.state = \(OperationState.done)
-          ORDER BY o.id DESC LIMIT 1)
+          ORDER BY o.id DESC LIMIT 1),
+        (SELECT x.detail -> '$.candidates' FROM edit f JOIN outcome x ON x.edit_id = f.id AND x.verdict = f.verdict
+          JOIN run n ON n.id = x.run_id
+          WHERE f.creation_id = k.id AND f.verdict = \(Verdict.unconfirmed) ORDER BY n.number DESC LIMIT 1)
       FROM creation k
       WHERE local_id = \(localID) AND stamp_id IN (
         WITH RECURSIVE origin(stamp_id) AS (
@@ -368,12 +372,14 @@ extension LedgerDatabase {
             WHERE c.return_id = \(edit.returnID) AND e.creation_id = k.id) THEN 2
         WHEN stamp_id = \(edit.stampID) THEN 1 ELSE 0 END DESC, id DESC LIMIT 1
       """)
-    return rows.first.map { row in
+    return try rows.first.map { row in
       let (first, own, chosen, last) = (row[1].text, row[2].text, row[3].text, row[4].text)
       var creation = OpenEdit.Creation(
         id: row[0].integer ?? 0, recordID: chosen ?? last ?? first, deviceRecordID: chosen ?? own)
       creation.isRemade = creation.recordID != chosen ?? first
-      creation.records = Set([first, own, last].compactMap(\.self))
+      let candidates = try row[5].text.flatMap { try JSONValue(parsing: $0).array } ?? []
+      creation.records = Set(
+        [first, own, last].compactMap(\.self) + candidates.compactMap(\.string))
       return creation
     }
   }

@@ -52,7 +52,7 @@ package struct OpenEdit {
     package var isAdopted = false
     /// Whether the record was recreated in place of the first one.
     package var isRemade = false
-    /// All of its records in the org, whichever an operator chose.
+    /// All records in the org that are its own, whichever an operator chose, or that may be.
     package var records: Set<String> = []
 
     /// Whether both the device and attache created the record.

@@ -47,8 +47,8 @@ extension Reconciler {
     try resolved(operation, isWatched: false)
   }
 
-  /// If the org has several records of the parent, a watched child may belong to any of them, so the
-  /// reference is left out.
+  /// If the parent has, or may have, another record than the known one, a watched child may belong to
+  /// that, so the reference is left out.
   func resolved(_ operation: OperationRow, isWatched: Bool) throws -> OperationRow {
     guard rules.contains(where: { $0.parentField != nil }),
       let edit = try state.openEdit(id: operation.editID)
@@ -56,7 +56,7 @@ extension Reconciler {
     var operation = operation
     for (name, parent) in parents(of: operation, edit) {
       let creation = try parent.recordID18 == nil ? state.creation(localID: parent, of: edit) : nil
-      if isWatched, let creation, creation.records.count > 1 {
+      if isWatched, let creation, creation.records.contains(where: { $0 != creation.recordID }) {
         operation.payload[name] = nil
         continue
       }
