@@ -40,6 +40,13 @@ import Testing
   private static let held = Mishap(kind: .lateRequest, nth: 1, arrives: false)
   private static let heldTwice = Mishap(kind: .lateRequest, nth: 1, arrives: false, times: 2)
 
+  /// The answer to the first write is lost, and another user then changes the phone's record.
+  private static let lostAndChanged = {
+    var lost = Mishap(kind: .lostAnswer, nth: 1, arrives: false)
+    lost.then = OrgChange(action: .update(field: 81), target: .ofPhone, isSameSecond: false)
+    return lost
+  }()
+
   /// The run is killed at its first write, and another user then changes the newest record.
   private static let changed = {
     var death = Mishap(kind: .killAtWrite, nth: 1, arrives: true)
@@ -49,7 +56,7 @@ import Testing
 
   /// The answer to the first write is lost, and another user then changes the newest record.
   private static let lostAnswer = {
-    var loss = Mishap(kind: .lostAnswer, nth: 1, arrives: true)
+    var loss = Mishap(kind: .lostAnswer, nth: 1, arrives: false)
     loss.then = OrgChange(action: .update(field: 75), target: .newest, isSameSecond: true)
     return loss
   }()
@@ -474,6 +481,33 @@ import Testing
         .createFamily(phone: 1, contacts: 2), .returnStore(phone: 1), .run(.reconcile, held),
         .wait(seconds: 3600), .run(.reconcile, held), .decide(back: 0, way: 11),
         .run(.reconcile, nil), .decide(back: 0, way: 21),
+      ]),
+    Found(
+      "what an undo without an answer restored is no effect of an older request without an answer",
+      847_000_036,
+      setup(
+        overwrites: true, quiet: 0, .correlation, android: [1], unmarked: [0], across: .firstWins,
+        concurrency: 4, prunes: true),
+      [
+        .edit(phone: 0, soup: 2, pick: 43, field: 56, .boolean), .returnStore(phone: 0),
+        .editAgain(phone: 0, field: 1), .returnStore(phone: 0), .run(.reconcile, held),
+        .decide(back: 1, way: 68, wanted: .record), .run(.reconcile, nil), .run(.reconcile, nil),
+        .run(.reconcile, nil), .run(.all, nil),
+        .run(.undo(back: 3), lostAndChanged),
+      ]),
+    Found(
+      "a record that was issued while its create had no answer may be what it made", 847_000_213,
+      setup(
+        overwrites: true, quiet: 900, .correlation, unmarked: [0], carries: true, trees: true,
+        prunes: true),
+      [
+        .edit(phone: 1, soup: 0, pick: 16, field: 72, .text), .create(phone: 1, soup: 0, .boolean),
+        .returnStore(phone: 1), .run(.reconcile, Mishap(kind: .lostAnswer, nth: 2, arrives: false)),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: false)),
+        .run(.all, nil),
+        .install(phone: 0), .edit(phone: 0, soup: 0, pick: 95, field: 51, .boolean),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: false)),
+        .returnStore(phone: 0), .run(.all, nil),
       ]),
     Found(
       "what others changed before a decision stands against later edits of the device's own copy",

@@ -116,13 +116,14 @@ extension LedgerDatabase {
   }
 
   /// Whether a record is another one than those that creates without an answer may have made: it
-  /// existed before, because a create was sent for an edit of it, or a report has named it as the
+  /// was issued before, and a create was sent for an edit of it, or a report has named it as the
   /// duplicate of some edit.
   package func isToldApart(_ recordID: String) throws -> Bool {
     try connection.integer(
       """
       SELECT EXISTS (SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
-          WHERE e.record_id = \(recordID) AND o.action = 'create')
+            JOIN returned r ON r.id = e.return_id
+          WHERE e.record_id = \(recordID) AND o.action = 'create' AND \(Self.isIssuedBeforeCreates))
         OR EXISTS (SELECT 1 FROM outcome WHERE \(raw: LedgerSchema.isUnsettledOutcome)
           AND verdict = \(Verdict.duplicateCreated) AND \(Self.names(recordID)))
       """) == 1

@@ -412,8 +412,7 @@ extension LedgerDatabase {
   /// Whether a record is known to be one that a device created, and so cannot be another user's.
   ///
   /// A change by attache shows this if the device was issued the record before any create with an
-  /// unknown outcome was sent; a record issued later may be the result of that create. A device
-  /// that syncs by itself may have a record that was not in its bundle. So the record must have
+  /// unknown outcome was sent (`isIssuedBeforeCreates`). A device that syncs by itself may have a record that was not in its bundle. So the record must have
   /// been issued with the bundle, or the device's copy must have a date before that of the bundle.
   package func isClaimed(recordID: String) throws -> Bool {
     let isMade = try connection.integer(
@@ -427,11 +426,8 @@ extension LedgerDatabase {
       """
       SELECT r.issued_ms, e.modification_date, e.base IS NOT NULL FROM operation o
       JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
-      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND r.issued_ms < (
-        SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
-        WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
-          c.state IN (\(OperationState.underWay))
-          OR c.state = \(OperationState.dropped) AND c.is_doubted = 1))
+      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done)
+        AND \(Self.isIssuedBeforeCreates)
       """)
     return changes.contains { change in
       if change[2].integer == 1 { return true }
@@ -441,6 +437,15 @@ extension LedgerDatabase {
       return held + Self.secondsOfDates <= issued
     }
   }
+
+  /// Whether the bundle of a return `r` was issued before every create of the object of a write `o`
+  /// whose outcome is unknown: a record issued later may be the result of that create.
+  static let isIssuedBeforeCreates: SQL = """
+    (r.issued_ms < (SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
+      WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
+        c.state IN (\(OperationState.underWay))
+        OR c.state = \(OperationState.dropped) AND c.is_doubted = 1)))
+    """
 
   /// The tolerance in a comparison of two org dates, which have whole seconds; in milliseconds.
   private static let secondsOfDates: Int64 = 2000

@@ -97,6 +97,7 @@ extension Reconciler {
       others += try await holders(of: write, known, access)
     }
     let held = try await records(of: others, key, access)
+    let toRecord = Dictionary(grouping: writes, by: \.operation.recordID)
     var reported: Set<Int64> = []
     // A record that an upsert created shows more than the one that was known before.
     for (write, record) in others.map({ ($0, held[$0.operation.recordID ?? ""]) })
@@ -104,9 +105,12 @@ extension Reconciler {
     {
       guard let record else { continue }
       // Of several requests of an edit, one accounts for what is seen.
-      guard !reported.contains(write.edit.id), try await hasArrived(write, record, access) else {
-        continue
+      let rivals = toRecord[write.operation.recordID, default: []].filter {
+        $0.edit.id != write.edit.id
       }
+      guard !reported.contains(write.edit.id),
+        try await hasArrived(write, record, besides: rivals, access)
+      else { continue }
       reported.insert(write.edit.id)
     }
     try state.connection.transaction {
@@ -161,8 +165,10 @@ extension Reconciler {
   }
 
   /// Whether a request has arrived at a record; its effect is then recorded.
+  ///
+  /// `rivals` are the watched requests of other edits to the record.
   private nonisolated(nonsending) func hasArrived(
-    _ write: Write, _ record: JSONObject, _ access: RecordReader
+    _ write: Write, _ record: JSONObject, besides rivals: [Write], _ access: RecordReader
   ) async throws -> Bool {
     let operation = write.operation
     guard let id = operation.recordID else { return false }
@@ -172,7 +178,12 @@ extension Reconciler {
     let evidence = Self.evidence(of: operation, in: record, since: known)
     let isSenders = evidence == .applied
     var taken: [String] = []
-    if case .overwritten(let fields) = evidence { taken = fields }
+    if case .overwritten(let fields) = evidence {
+      let noticed = try rivals.map(\.operation).filter { try isNoticed($0, record) }
+      taken = fields.filter { field in
+        !noticed.contains { FieldValue.isSame($0.payload[field], record[field]) }
+      }
+    }
     let isCreated = try isCreated(record, by: write, access)
     guard try isSenders || ((isCreated || !taken.isEmpty) && isResolved(write)),
       try isCreated
@@ -239,17 +250,9 @@ extension Reconciler {
     let operation = write.operation
     let date = record[try modificationField(of: operation)]?.string
     if isDead(write, since: known) { return true }
-    let noticed = try state.noticed(
-      operation.editID,
-      as: operation.purpose == .undo ? [.undone, .partlyUndone] : [.alreadyInOrg])
-    // What an earlier run noticed has the date that it saw at its end.
+    if try isNoticed(operation, record) { return true }
     let sight = try operation.recordID.flatMap { try state.sight(of: $0, for: operation) }
     let isUnchanged = Self.isSame(sight?[OperationRow.dateKey]?.string, date)
-    if let noticed, let written = Self.written(record), written <= noticed.time,
-      noticed.run == run.id || isUnchanged
-    {
-      return true
-    }
     let isWhole = { (sent: JSONObject) in WriteEvidence.isWhole(sent, in: record) }
     return writes.contains { done in
       let left = done.leftOfSent
@@ -263,6 +266,22 @@ extension Reconciler {
       }
       return Self.isSame(leftDate, date) && isWhole(left ?? done.payload)
     }
+  }
+
+  /// Whether a run noticed that the org has the values of a request, and the record has not changed
+  /// since.
+  private func isNoticed(_ operation: OperationRow, _ record: JSONObject) throws -> Bool {
+    let noticed = try state.noticed(
+      operation.editID,
+      as: operation.purpose == .undo ? [.undone, .partlyUndone] : [.alreadyInOrg])
+    guard let noticed, let written = Self.written(record), written <= noticed.time else {
+      return false
+    }
+    if noticed.run == run.id { return true }
+    // What an earlier run noticed has the date that it saw at its end.
+    let sight = try operation.recordID.flatMap { try state.sight(of: $0, for: operation) }
+    let date = record[try modificationField(of: operation)]?.string
+    return Self.isSame(sight?[OperationRow.dateKey]?.string, date)
   }
 
   /// Whether the date on which a request is conditional had passed in its last known state, so that
