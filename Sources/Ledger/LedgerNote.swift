@@ -38,6 +38,9 @@ extension LedgerNote<String> {
   /// none.
   package static var orders: Self { Self("orders") }
 
+  /// How a user reads records that users share, as a digest; none if never shared.
+  package static func readingClass(_ snapshotID: String) -> Self { Self("reads \(snapshotID)") }
+
   static var labels: String { "label " }
   static var people: String { "person " }
 }

@@ -109,6 +109,7 @@ final class PooledRecords {
     var parts: [[Entry]] = shelves.map { _ in [] }
     for (group, shelf) in shelves.enumerated() {
       guard let shelf, !pending[group].isEmpty, !separate.contains(group) else { continue }
+      pool.note(userID, shelf.name.question, reads: shelf.name)
       let shares = shelf.claim(pending[group], by: reader)
       var (mine, theirs) = (shares.own, shares.others)
       if !isSampled[group], !theirs.isEmpty {
@@ -158,6 +159,7 @@ final class PooledRecords {
   func replace(_ group: Int, by shelf: PoolShelf?) {
     guard let likely = shelves[group], likely !== shelf else { return }
     likely.release(own[group], by: reader)
+    pool.note(userID, likely.name.question, reads: nil)
     shelves[group] = shelf
     values[group] = OwnValues(shelf?.name)
     pending[group] += others[group]

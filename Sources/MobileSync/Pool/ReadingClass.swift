@@ -43,6 +43,11 @@ package struct ReadingClass: Sendable, Hashable {
 
   var question: Question { Question(object, fields, request) }
 
+  /// A line that is the same for equal classes, in every process.
+  var text: String {
+    ([object, "\(request)"] + fields + meaning).map { "\($0.utf8.count):\($0)" }.joined()
+  }
+
   /// The requested fields whose values are the same for all users of the class.
   package var shared: [String] {
     let own = Set(own.map { $0.lowercased() })

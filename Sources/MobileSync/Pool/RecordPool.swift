@@ -26,6 +26,8 @@ package final class RecordPool: Sendable {
     package let object: String
     /// The field that differs.
     package let field: String
+
+    package init(object: String, field: String) { (self.object, self.field) = (object, field) }
   }
 
   /// The numbers of records in a pool.
@@ -46,6 +48,8 @@ package final class RecordPool: Sendable {
     /// The shelf that a user got last, by the questions that users of its class ask.
     var latest: [ReadingClass.Question: PoolShelf] = [:]
     var readers = 0
+    /// The classes of each user, by user ID.
+    var classes: [String: [ReadingClass.Question: ReadingClass]] = [:]
     var counts = Counts()
     var unlike: [Unlike] = []
     /// The number of dissolved classes that were noted.
@@ -167,6 +171,18 @@ package final class RecordPool: Sendable {
       state.readers += 1
       return state.readers
     }
+  }
+
+  /// Records how a user reads an object; nil if the records are not shared after all.
+  func note(_ userID: String, _ question: ReadingClass.Question, reads name: ReadingClass?) {
+    state.withLock { $0.classes[userID, default: [:]][question] = name }
+  }
+
+  /// A text that is the same for users who read all shared records alike; nil if a user listed no
+  /// records.
+  package func classes(of userID: String) -> String? {
+    let classes = state.withLock { $0.classes[userID] ?? [:] }
+    return classes.isEmpty ? nil : classes.values.map(\.text).sorted().joined(separator: "\n")
   }
 
   func note(fetched: Int = 0, used: Int) {

@@ -125,7 +125,7 @@ package struct PipelineRun {
       let hadOrders = try options.part != .collect && run.supersedeOrders()
       if hadOrders, options.part == .whole { await RunOrders(run: context).removeRemains() }
       try await run.performStages()
-      context.summary.requests = context.spent.requests
+      context.summary.requests += context.spent.requests
       let summary = try run.end()
       if options.part != .collect { return summary }
       await RunOrders(run: context).removeRemains()
@@ -275,9 +275,9 @@ package struct PipelineRun {
       case .prime: try await PrimeStage(run: context).perform()
       case .pack: try PackStage(run: context).perform()
       }
+      let isOrdered = stage == .prime && context.options.part == .orders
       // The stage is finished when its results are collected.
-      if stage == .prime, context.options.part == .orders { return }
-      try note(stage, isFinished: true)
+      if !isOrdered { try note(stage, isFinished: true) }
       let spent = context.spent(in: stage, since: before)
       let used = records(of: stage)
       let cost = StageCost(
@@ -285,7 +285,8 @@ package struct PipelineRun {
         records: used - (stage == .prime ? context.summary.sharedRecords : 0), used: used,
         bytes: spent.bytes,
         milliseconds: Int((Clock.monotonicNanoseconds() - start) / 1_000_000))
-      context.summary.costs.append(cost)
+      context.summary.add(cost)
+      if isOrdered { return }
       context.report(.stageFinished(cost))
     }
     try await publication.perform()
@@ -324,7 +325,13 @@ package struct PipelineRun {
     }
     try reporting.takeStock()
     try reporting.write()
-    if context.options.part == .orders { return context.summary }
+    if context.options.part == .orders {
+      if var list = try context.ledger.notedOrders() {
+        list.earlier = context.summary.json
+        try context.ledger.note(orders: list)
+      }
+      return context.summary
+    }
     if let left = try stagesLeft() {
       context.warn(
         "the interrupted run \(context.row.id) is not finished: \(left) for the next run")

@@ -129,3 +129,38 @@ package struct RunSummary: Sendable {
     return .object(object)
   }
 }
+
+extension RunSummary {
+  /// Adds the cost of a stage, of which an earlier part may be known.
+  mutating func add(_ cost: StageCost) {
+    guard let index = costs.firstIndex(where: { $0.stage == cost.stage }) else {
+      costs.append(cost)
+      return
+    }
+    costs[index].requests += cost.requests
+    costs[index].records += cost.records
+    costs[index].used += cost.used
+    costs[index].bytes += cost.bytes
+    costs[index].milliseconds += cost.milliseconds
+  }
+
+  /// Adds the counts of the run's part before its orders, from the JSON form of that summary.
+  mutating func add(earlier: JSONValue) {
+    func count(_ object: String, _ member: String) -> Int {
+      Int(earlier[object]?[member]?.int ?? 0)
+    }
+    returns.ingested += count("returns", "ingested")
+    returns.known += count("returns", "known")
+    returns.quarantined += count("returns", "quarantined")
+    returns.left += count("returns", "left")
+    edits.found += count("edits", "found")
+    edits.new += count("edits", "new")
+    edits.known += count("edits", "known")
+    for verdict in Verdict.allCases {
+      let processed = count("verdicts", verdict.rawValue)
+      if processed > 0 { verdicts[verdict, default: 0] += processed }
+    }
+    for cost in (earlier["stages"]?.array ?? []).compactMap(StageCost.init) { add(cost) }
+    requests += Int(earlier["requests"]?.int ?? 0)
+  }
+}

@@ -1,4 +1,5 @@
 import Bundles
+import Crypto
 import JSON
 import Ledger
 import MobileSync
@@ -44,6 +45,8 @@ struct PrimeJob: Sendable {
           if isLate { lacking = try await judged(session) }
         }
         output.lacking = lacking
+        let classes = pool?.classes(of: session.identity.userID)
+        output.readingClass = classes.map { Digest.sha256Hex(Array($0.utf8)) }
         return output
       } catch {
         // What the user lacks says more than the error that it caused.

@@ -10,6 +10,8 @@ struct PrimeOutput: Sendable {
   /// The needs that the org does not meet for the user, but that no fetch depends on; nil if not
   /// checked.
   var lacking: [Preflight.Fault]?
+  /// A digest that is the same for users who read all shared records alike; nil if not known.
+  var readingClass: String?
   /// Whether the guard kept the newest generation instead of the org's answer.
   var isHeld = false
 }
@@ -22,6 +24,7 @@ extension PrimeOutput {
       "generation": JSONValue(generation), "outcome": outcome.json, "held": .bool(isHeld),
     ]
     object["lacking"] = lacking.map { .array($0.map(\.json)) }
+    object["class"] = readingClass.map(JSONValue.string)
     return .object(object)
   }
 
@@ -31,6 +34,7 @@ extension PrimeOutput {
       generation: try reader.integer("generation"),
       outcome: try PrimeOutcome(reader.member("outcome")))
     isHeld = try reader.flag("held")
+    readingClass = try reader.optionalText("class")
     guard reader.json["lacking"] != nil else { return }
     var faults: [Preflight.Fault] = []
     for item in try reader.items("lacking") { faults.append(try Preflight.Fault(item)) }

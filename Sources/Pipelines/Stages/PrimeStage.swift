@@ -273,6 +273,9 @@ struct PrimeStage {
     try run.ledger.save(row)
     try run.ledger.store(run.now, as: .primed(id))
     try run.ledger.store(run.row.number, as: .primingRun(id))
+    if let readingClass = output.readingClass {
+      try run.ledger.store(readingClass, as: .readingClass(id))
+    }
     // An incomplete listing does not show deletions.
     if output.outcome.isIncomplete { return }
     let read = GenerationRead(generation: output.generation, time: order.now)

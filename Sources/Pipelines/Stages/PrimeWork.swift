@@ -28,17 +28,12 @@ struct PrimeWork: Sendable {
 
   /// What users fetched for each other.
   struct Shared: Sendable, Equatable {
-    /// A field that users with the same description of the object read differently.
-    struct Unlike: Sendable, Equatable {
-      var object: String
-      var field: String
-    }
-
     /// The number of records that stores have from other users' requests.
     var records = 0
     /// Whether the disk took no more records.
     var isFull = false
-    var unlike: [Unlike] = []
+    /// The classes whose users turned out to read a record differently.
+    var unlike: [RecordPool.Unlike] = []
   }
 
   /// Takes the results.
@@ -102,8 +97,7 @@ struct PrimeWork: Sendable {
     let counts = pool.counts
     try receiver.take(
       Shared(
-        records: counts.used - counts.fetched, isFull: pool.isFull,
-        unlike: pool.unlike.map { Shared.Unlike(object: $0.object, field: $0.field) }))
+        records: counts.used - counts.fetched, isFull: pool.isFull, unlike: pool.unlike))
     let misled = pool.misledReaders
     let again = jobs.filter { misled.contains($0.user.id) }.map { job in
       var job = job

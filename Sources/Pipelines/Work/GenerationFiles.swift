@@ -1,5 +1,4 @@
 import Bundles
-import Crypto
 import Snapshots
 import System
 
@@ -25,11 +24,8 @@ enum GenerationFiles {
         names += [name, CarryingStore.cleanDirectory + "/" + name]
       }
     }
-    return try names.filter { Files.exists(directory + "/" + $0) }.map { name in
-      let file = directory + "/" + name
-      return WorkFile(
-        path: name, sha256: try digests[name] ?? Digest.sha256Hex(file: file),
-        bytes: try Files.size(of: file))
+    return try names.filter { Files.exists(directory + "/" + $0) }.map {
+      try WorkFile($0, in: directory, sha256: digests[$0])
     }
   }
 }

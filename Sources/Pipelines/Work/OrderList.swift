@@ -20,6 +20,9 @@ struct OrderList: Sendable, Hashable {
   var checked: Set<Stage>?
   /// Whether the orders are for all users.
   var isWhole = true
+  /// The summary of the stages before the prime, which the collecting run continues; nil in the
+  /// store.
+  var earlier: JSONValue?
 
   static let format = 1
 }
@@ -33,6 +36,7 @@ extension OrderList {
     ]
     object["requests"] = requests.map { JSONValue($0) }
     object["wide"] = wide.map(JSONValue.string)
+    object["earlier"] = earlier
     object["checked"] = checked.map { JSONValue($0.map(\.rawValue).sorted()) }
     return .object(object)
   }
@@ -46,6 +50,7 @@ extension OrderList {
     isWhole = try reader.flag("whole")
     requests = reader.json["requests"] == nil ? nil : try reader.integer("requests")
     wide = try reader.optionalText("wide")
+    earlier = reader.json["earlier"]
     checked =
       reader.json["checked"] == nil
       ? nil : Set(try reader.texts("checked").compactMap { Stage(rawValue: $0) })

@@ -75,6 +75,9 @@ struct RunOrders {
 
   /// Divides the snapshots: the global stores, and each user with more records than the average
   /// order, are a separate order.
+  ///
+  /// Users who read alike, as far as known, are in the same order, because only those share
+  /// records. Orders have the turn of their first user.
   private func grouped(_ snapshots: [WorkOrder.Snapshot]) throws -> [[WorkOrder.Snapshot]] {
     let size = run.pipeline.work?.ordersOf ?? 1
     let history = try RunHistory(.prime, run.ledger)
@@ -87,7 +90,19 @@ struct RunOrders {
       users.count > size && records(snapshot) > average
     }
     let single = snapshots.filter { $0.order.isGlobal || isHot($0) }
-    return single.map { [$0] } + users.filter { !isHot($0) }.parts(of: size)
+    var classes: [String] = []
+    var members: [String: [(turn: Int, snapshot: WorkOrder.Snapshot)]] = [:]
+    for (turn, snapshot) in users.enumerated() where !isHot(snapshot) {
+      let name = try run.ledger.noted(.readingClass(snapshot.order.user.id)) ?? ""
+      if members[name] == nil { classes.append(name) }
+      members[name, default: []].append((turn, snapshot))
+    }
+    let groups = classes.flatMap { members[$0] ?? [] }.parts(of: size)
+    func turn(_ group: [(turn: Int, snapshot: WorkOrder.Snapshot)]) -> Int {
+      group.map(\.turn).min() ?? 0
+    }
+    return single.map { [$0] }
+      + groups.sorted { turn($0) < turn($1) }.map { $0.map(\.snapshot) }
   }
 
   // MARK: removing

@@ -1,5 +1,7 @@
+import Crypto
 import JSON
 import Snapshots
+import System
 
 /// A file of a snapshot that the work store has under its digest.
 struct WorkFile: Sendable, Hashable {
@@ -14,6 +16,14 @@ struct WorkFile: Sendable, Hashable {
 
   init(path: String, sha256: String, bytes: Int64) {
     (self.path, self.sha256, self.bytes) = (path, sha256, bytes)
+  }
+
+  /// A file that is below a directory; its digest is computed unless it is given.
+  init(_ path: String, in directory: String, sha256: String? = nil) throws {
+    let file = directory + "/" + path
+    self.init(
+      path: path, sha256: try sha256 ?? Digest.sha256Hex(file: file),
+      bytes: try Files.size(of: file))
   }
 
   init(_ reader: MemberReader) throws(SnapshotError) {

@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import Snapshots
 
 /// What a worker made of an order, as the document that the run reads.
@@ -59,7 +60,7 @@ extension WorkResult {
     shared.isFull = try reader.flag("poolFull")
     for item in try reader.items("unlike") {
       shared.unlike.append(
-        PrimeWork.Shared.Unlike(object: try item.text("object"), field: try item.text("field")))
+        RecordPool.Unlike(object: try item.text("object"), field: try item.text("field")))
     }
     spent = (try reader.integer("requests"), try reader.integer("bytes"))
     wide = try reader.optionalText("wide")

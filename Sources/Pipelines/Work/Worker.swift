@@ -1,4 +1,3 @@
-import Crypto
 import JSON
 import MobileSync
 import ObjectStore
@@ -243,10 +242,9 @@ package struct Worker {
         files = try GenerationFiles.list(record, in: directory, hasStores: true)
         try await store.put(files, from: directory)
         let file = data.issued(output.generation, of: id)
-        let own = WorkFile(
-          path: Files.name(of: file), sha256: try Digest.sha256Hex(file: file),
-          bytes: try Files.size(of: file))
-        try await store.put([own], from: Files.parent(of: file) ?? ".")
+        let place = Files.parent(of: file) ?? "."
+        let own = try WorkFile(Files.name(of: file), in: place)
+        try await store.put([own], from: place)
         issued = own
       }
       outcome = .primed(output, files: files, issued: issued)
