@@ -30,6 +30,8 @@ enum Bench {
       case .shapes: return try tell(ShapesBench(options).measure(), options)
       case .briefcase: return try tell(BriefcaseBench(options).measure(), options)
       case .fleet: return try tell(FleetBench(options).measure(), options)
+      case .workers: return try tell(WorkersBench(options).measure(), options)
+      case .divided: try await WorkersChild(options).run().print()
       case .packing: try await PackChild(options).pack().print()
       case .verifying: try PackChild(options).verify().print()
       case .sealing: try PackChild(options).seal().print()

@@ -123,9 +123,11 @@ struct BenchFleet: Sendable {
 
   /// Runs stages of the pipeline.
   @discardableResult
-  func run(_ stages: Set<Stage>, _ variables: [String: String]) async throws -> RunSummary {
+  func run(
+    _ stages: Set<Stage>, part: RunPart = .whole, _ variables: [String: String]
+  ) async throws -> RunSummary {
     var options = RunOptions()
-    options.stages = stages
+    (options.stages, options.part) = (stages, part)
     return try await PipelineRun.execute(
       PipelineFile.read(path: pipelineFile, variables: variables), root: root, variables: variables,
       options: options, report: { _ in })

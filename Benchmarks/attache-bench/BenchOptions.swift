@@ -5,9 +5,11 @@ import System
 struct BenchOptions: Sendable {
   /// The task; those after `shapes` are child processes started by the others.
   enum Task: String, Sendable {
-    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase, fleet, shapes
+    case help, bench, queries, reconcile, ingest, incremental, pack, briefcase, fleet, workers
+    case shapes
     case org, prime, download, sqlite, single, sync, night, intake, intakeFloor = "intake-floor"
     case renewal, renewalFloor = "renewal-floor", packing, verifying, sealing, assigned
+    case divided
     case c, python, fullText = "full-text"
   }
 
@@ -31,6 +33,7 @@ struct BenchOptions: Sendable {
       attache-bench pack [--records N] [--rounds N] [--directory PATH] [--json]
       attache-bench briefcase [--users N] [--records N] [--latency N] [--rounds N] [--directory PATH] [--json]
       attache-bench fleet [--users N] [--records N] [--latency N] [--directory PATH] [--json]
+      attache-bench workers [--users N] [--records N] [--latency N] [--directory PATH] [--json]
       attache-bench shapes [--records N] [--large N] [--rounds N] [--directory PATH] [--live] [--json]
 
     Without a task, it primes and queries. `queries` only queries a store: by index, with a join, and a count.
@@ -44,18 +47,21 @@ struct BenchOptions: Sendable {
     `briefcase` primes many users by briefcase from an org with delayed answers, and prints the minimum time of its
     requests.
     `fleet` primes many users who see nine of ten contacts in common, and counts calls, records and bytes.
+    `workers` primes such a fleet in one process, one user at a time, and by two workers that do the same, whose results
+    a run collects.
     `shapes` primes twelve objects of mixed size, by finished pages and by SQLite's API, contacts by SQLite's API, and once
     ten million contacts, into both stores and into one. The first time, making the pages of ten million contacts takes
     minutes and 15 GB; 5 GB are kept, and the stores temporarily take 20 GB.
 
       --records N       records to prime (1000000): with `shapes`, of all twelve objects together; with `queries`, of each
-                        soup; with `pack`, of the store (100000); with `briefcase` and `fleet`, of each user (5000)
+                        soup; with `pack`, of the store (100000); with `briefcase` and `fleet`, of each user (5000); with
+                        `workers`, of each user (2000)
       --large N         contacts of the large prime of `shapes` (10000000)
       --base N          records of the smaller prime, whose memory is compared (500000)
       --returns N       returns of the larger run; the smaller has a tenth (1000); with `ingest`, stores (40)
       --edits N         edits of each return (100)
-      --users N         users to prime by `briefcase` (200) and `fleet` (50)
-      --latency N       delay of each answer for `briefcase` and `fleet`, in milliseconds (100)
+      --users N         users to prime by `briefcase` (200), `fleet` (50) and `workers` (500)
+      --latency N       delay of each answer for `briefcase`, `fleet` and `workers`, in milliseconds (100)
       --concurrency N   concurrent requests (4)
       --rounds N        rounds of all arms, forwards and backwards (2); the large prime of `shapes` runs once
       --directory PATH  directory for the stores and for recorded pages, which are kept (Benchmarks/out); the results
@@ -80,6 +86,8 @@ struct BenchOptions: Sendable {
     - for `briefcase`, if it takes over 1.2 times the minimum;
     - for `fleet`, if shared records take more calls than their formula allows, over 2 % more records than the distinct
       ones and the samples, more than half of the bytes, 160 MiB of memory, or over 1.3 times the minimum;
+    - for `workers`, if both workers, with the orders and the collection, take over 0.6 times the time of one process,
+      or over 1.05 times its calls;
     - for `shapes`, if a prime by finished pages takes 160 MiB of resident memory or more, or one by SQLite's API 64 MiB
       or more.
 
@@ -95,6 +103,7 @@ struct BenchOptions: Sendable {
     switch task {
     case .pack: return 100_000
     case .briefcase, .fleet: return 5000
+    case .workers: return 2000
     default: return 1_000_000
     }
   }
@@ -107,13 +116,22 @@ struct BenchOptions: Sendable {
   var edits = 100
   /// Nil for the workload's default.
   private var saidUsers: Int?
-  var users: Int { saidUsers ?? (task == .fleet ? 50 : 200) }
+  var users: Int {
+    if let saidUsers { return saidUsers }
+    switch task {
+    case .fleet: return 50
+    case .workers: return 500
+    default: return 200
+    }
+  }
   /// The time that each answer of the org takes, in milliseconds.
   var latency = 100
   var concurrency = 4
   var directory = "Benchmarks/out"
   var isJSON = false
   var isLive = false
+  /// For children: the part of a divided run.
+  var part = WorkersChild.Part.whole
   /// For children: the format of the bundles.
   var format: BundleFormat?
   /// For children: the workload to prime or serve.
@@ -149,6 +167,12 @@ struct BenchOptions: Sendable {
       case "--format": format = BundleFormat(rawValue: try Self.value(word, &rest))
       case "--edits": edits = try Self.number(word, &rest)
       case "--concurrency": concurrency = try Self.number(word, &rest)
+      case "--part":
+        let text = try Self.value(word, &rest)
+        guard let part = WorkersChild.Part(rawValue: text) else {
+          throw Failure(description: "\(word) is not \"\(text)\"")
+        }
+        self.part = part
       case "--parent": parent = try Self.number(word, &rest)
       case "--directory": directory = try Self.value(word, &rest)
       case "--url": url = try Self.value(word, &rest)

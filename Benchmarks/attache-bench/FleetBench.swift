@@ -28,17 +28,7 @@ struct FleetBench {
 
   func measure() throws -> FleetReport {
     options.note("\(options.users) users, \(shared) records of all and \(own) of each")
-    let org = try fleet.makeOrg(users: options.users, records: 0)
-    let object = ObjectShape.contact.object
-    let names = (0..<options.users).map(BenchFleet.username)
-    try org.seedBulk(object: object, count: shared, owner: BenchFleet.integration)
-    let ids = try BenchFleet.ids(
-      of: object, in: org, as: BenchFleet.user(BenchFleet.integration, of: org))
-    for name in names { try org.seedBulk(object: object, count: own, owner: name) }
-    try org.transaction { for id in ids { for name in names { try org.share(id, with: name) } } }
-    try org.addBriefcase(
-      "Contacts", rules: [BriefcaseRule(object, limit: options.records)], users: names)
-    try org.moveClock(by: 86_400_000)
+    let org = try Self.makeOrg(of: fleet, options, shared: shared, own: own)
     var report = FleetReport(options, shared: shared, own: own)
     for kind in Kind.allCases {
       try fleet.write(syncs: kind == .soql ? BenchFleet.syncsFile : BriefcaseBench.syncsFile)
@@ -52,6 +42,24 @@ struct FleetBench {
     }
     try Files.remove(fleet.directory)
     return report
+  }
+
+  /// Creates the org, in which each user sees the shared contacts and some others.
+  static func makeOrg(
+    of fleet: BenchFleet, _ options: BenchOptions, shared: Int, own: Int
+  ) throws -> LocalOrg.Org {
+    let org = try fleet.makeOrg(users: options.users, records: 0)
+    let object = ObjectShape.contact.object
+    let names = (0..<options.users).map(BenchFleet.username)
+    try org.seedBulk(object: object, count: shared, owner: BenchFleet.integration)
+    let ids = try BenchFleet.ids(
+      of: object, in: org, as: BenchFleet.user(BenchFleet.integration, of: org))
+    for name in names { try org.seedBulk(object: object, count: own, owner: name) }
+    try org.transaction { for id in ids { for name in names { try org.share(id, with: name) } } }
+    try org.addBriefcase(
+      "Contacts", rules: [BriefcaseRule(object, limit: options.records)], users: names)
+    try org.moveClock(by: 86_400_000)
+    return org
   }
 
   private func play(_ org: LocalOrg.Org) throws -> FleetReport.Run {
