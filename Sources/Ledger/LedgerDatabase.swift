@@ -136,17 +136,10 @@ package final class LedgerDatabase {
     (try notes(LedgerNote<String>.labels), try people())
   }
 
-  /// The user names of the users with a snapshot, by ID.
-  package func usernames() throws -> [String: String] {
-    try connection.all(
-      "SELECT user_id, username FROM snapshot WHERE user_id IS NOT NULL AND username IS NOT NULL"
-    ).reduce(into: [:]) { $0[$1[0].text ?? ""] = $1[1].text }
-  }
-
   /// The display names of users, by ID: user names for the pipeline's users, and names in the org
   /// for others who have changed a record, as far as a run has read them.
   private func people() throws -> [String: String] {
-    try usernames().merging(notes(LedgerNote<String>.people)) { known, _ in known }
+    try snapshotRows().usernames.merging(notes(LedgerNote<String>.people)) { known, _ in known }
   }
 
   /// The notes whose names start with a prefix, by the rest of the name.
@@ -178,25 +171,27 @@ package final class LedgerDatabase {
 
   /// What the ledger knows about a snapshot; nil before its first prime.
   package func snapshotRow(id: String) throws -> SnapshotRow? {
-    guard
-      let row = try connection.first(
-        """
-        SELECT id, user_id, username, generation, cursors, ghost_runs, definitions_hash, included
-        FROM snapshot WHERE id = \(id)
-        """)
-    else { return nil }
-    return SnapshotRow(
-      id: row[0].text ?? "", userID: row[1].text, username: row[2].text,
-      generation: row[3].integer ?? 0, cursors: try parse(row[4].text, "a snapshot's cursors"),
-      ghostRuns: try parse(row[5].text, "a snapshot's ghost runs"),
-      definitionsHash: row[6].text ?? "",
-      included: (try parse(row[7].text, "a snapshot's returns").array ?? []).compactMap(
-        IncludedReturn.init(json:)))
+    try snapshotRows("WHERE id = \(id)").first
   }
 
   /// All snapshots, by ID.
-  package func snapshotRows() throws -> [SnapshotRow] {
-    try connection.texts("SELECT id FROM snapshot ORDER BY id").compactMap(snapshotRow(id:))
+  package func snapshotRows() throws -> [SnapshotRow] { try snapshotRows("ORDER BY id") }
+
+  private func snapshotRows(_ clause: SQL) throws -> [SnapshotRow] {
+    try connection.all(
+      """
+      SELECT id, user_id, username, generation, cursors, ghost_runs, definitions_hash, included
+      FROM snapshot \(clause)
+      """
+    ).map { row in
+      SnapshotRow(
+        id: row[0].text ?? "", userID: row[1].text, username: row[2].text,
+        generation: row[3].integer ?? 0, cursors: try parse(row[4].text, "a snapshot's cursors"),
+        ghostRuns: try parse(row[5].text, "a snapshot's ghost runs"),
+        definitionsHash: row[6].text ?? "",
+        included: (try parse(row[7].text, "a snapshot's returns").array ?? []).compactMap(
+          IncludedReturn.init(json:)))
+    }
   }
 
   /// Stores a snapshot's row.
@@ -257,5 +252,14 @@ package struct SnapshotRow: Sendable, Hashable {
     self.ghostRuns = ghostRuns
     self.definitionsHash = definitionsHash
     self.included = included
+  }
+}
+
+extension [SnapshotRow] {
+  /// The names of the users with a snapshot, by ID.
+  package var usernames: [String: String] {
+    reduce(into: [:]) { names, row in
+      if let id = row.userID { names[id] = row.username }
+    }
   }
 }

@@ -56,7 +56,7 @@ package struct PipelineStatus: Sendable {
     status.snapshots = try state.snapshotRows().map {
       Snapshot(id: $0.id, username: $0.username ?? $0.id, generation: Int($0.generation))
     }
-    status.unjudged = try state.unjudgedEdits()
+    status.unjudged = try state.editNumbers(.unjudged).count
     status.unsettled = try state.unsettledEdits()
     status.open = try state.reportEdits(.unsettled)
     status.runs = try state.runs(limit: 5)

@@ -215,7 +215,7 @@ import Testing
     }
     let dead = try #require(try status().runs.first)
     let ledger = try LedgerDatabase(path: world.data.state)
-    try ledger.note(report: .begun, run: dead.id)
+    try ledger.note(.report(.begun), run: dead.id)
     ledger.close()
     if hasFiles { try Files.remove(world.data.report(dead.id) + "/records.csv") }
     let next = try await world.run()

@@ -260,8 +260,8 @@ final class FieldDay {
   @discardableResult func run() async throws -> ReconcileSummary {
     let run = try state.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
     let summary = try await reconciler().run(run)
-    try state.note(stage: "reconcile", isFinished: true, run: run.id)
-    try state.endRun(id: run.id, exitStatus: 0, summary: "{}")
+    try state.note(.finished(stage: "reconcile"), run: run.id)
+    try state.note(.ended(exitStatus: 0, summary: "{}"), run: run.id)
     return summary
   }
 
@@ -281,7 +281,7 @@ final class FieldDay {
   func retries(_ edit: Int64) throws -> Bool {
     guard let found = try state.decidable(edit),
       DecisionRule.refusal(.retry, of: found.subject) == nil,
-      try state.refusal(.retry, of: found) == nil
+      found.refusal(of: .retry) == nil
     else { return false }
     try state.decide([EditDecision(edit, .retry)], by: "an operator")
     return true

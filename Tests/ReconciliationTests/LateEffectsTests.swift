@@ -224,7 +224,7 @@ struct LateEffectsTests {
     }
     for id in all {
       let facts = try #require(try day.state.decidable(1))
-      #expect(try day.state.refusal(.record(id), of: facts) == nil)
+      #expect(facts.refusal(of: .record(id)) == nil)
     }
     if isMade {
       // As long as two of them exist, it is unknown which one counts.

@@ -114,7 +114,7 @@ struct LedgerConversionTests {
         ["reference ParentId 001000000000098AAA"],
         [#"indirectReference Owner {"Key__c":"K 1"}"#], [],
       ])
-    #expect(try state.pendingDecision(of: 13)?.otherID == "001000000000099AAA")
+    #expect(try state.decidable(13)?.pending?.otherID == "001000000000099AAA")
     #expect(
       try state.connection.text("SELECT detail FROM decision WHERE id = 1")
         == #"{"fields":["Name"]}"#)

@@ -96,7 +96,7 @@ struct LedgerDatabaseTests {
     #expect(try state.openRun(now: now + 25 * 3_600_000) == nil)
     #expect(try state.run(id: run.id)?.exitStatus == 1)
     let next = try state.beginRun(pipeline: "p", now: now, configHash: "c", host: "h")
-    try state.endRun(id: next.id, exitStatus: 0, summary: "{}")
+    try state.note(.ended(exitStatus: 0, summary: "{}"), run: next.id)
     #expect(try state.openRun(now: now) == nil)
     #expect(try state.runs(limit: 5).map(\.number) == [2, 1])
   }

@@ -59,7 +59,7 @@ struct LedgerGrowthTests {
     for edit in try fixture.state.openEdits(run: run.id, snapshotID: "005000000000001AAA") {
       try fixture.state.settle(edit.id, run: run.id, Settlement(.updated, OutcomeDetail()))
     }
-    try fixture.state.note(report: .begun, run: run.id)
+    try fixture.state.note(.report(.begun), run: run.id)
     return try fixture.state.connection.work {
       let report = try ReportModel(state: fixture.state, run: run.id, called: "demo")
       var numbers: [Int64] = []

@@ -19,8 +19,8 @@ struct LedgerReportsTests {
   }
 
   private func end(_ run: String) throws {
-    try state.note(report: .written, run: run)
-    try state.endRun(id: run, exitStatus: 0, summary: "{}")
+    try state.note(.report(.written), run: run)
+    try state.note(.ended(exitStatus: 0, summary: "{}"), run: run)
   }
 
   private func model(_ run: String) throws -> ReportModel {
@@ -32,10 +32,10 @@ struct LedgerReportsTests {
   @Test func `of several runs' verdicts of an edit the last one is shown`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.notAttempted))
-    try state.endRun(id: first, exitStatus: 1, summary: "{}")
+    try state.note(.ended(exitStatus: 1, summary: "{}"), run: first)
     let second = try begin()
     try state.settle(1, run: second, Settlement(.updated))
-    try state.note(report: .begun, run: second)
+    try state.note(.report(.begun), run: second)
     #expect(try model(second).edits.all().map(\.verdict) == [.updated])
     #expect(try model(second).edits.all().map(\.run) == [second])
   }
@@ -43,14 +43,14 @@ struct LedgerReportsTests {
   @Test func `a new verdict is new even if an interrupted run repeated the old one`() throws {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.unconfirmed))
-    try state.note(report: .begun, run: first)
+    try state.note(.report(.begun), run: first)
     try end(first)
     let dead = try begin()
     try state.settle(1, run: dead, Settlement(.unconfirmed))
-    try state.endRun(id: dead, exitStatus: 1, summary: "{}")
+    try state.note(.ended(exitStatus: 1, summary: "{}"), run: dead)
     let last = try begin()
     try state.settle(1, run: last, Settlement(.duplicateCreated))
-    try state.note(report: .begun, run: last)
+    try state.note(.report(.begun), run: last)
     #expect(try model(last).edits.all().map(\.verdict) == [.duplicateCreated])
     #expect(try model(last).stillOpen.isEmpty)
   }
@@ -65,10 +65,10 @@ struct LedgerReportsTests {
     let numbers = Array(2...1301).map(Int64.init)
     let dead = try begin()
     for number in numbers where number % 3 == 0 { try settle(number, dead, .conflict) }
-    try state.endRun(id: dead, exitStatus: 1, summary: "{}")
+    try state.note(.ended(exitStatus: 1, summary: "{}"), run: dead)
     let last = try begin()
     for number in numbers where number % 3 != 0 { try settle(number, last, .updated) }
-    try state.note(report: .begun, run: last)
+    try state.note(.report(.begun), run: last)
     let told = try model(last)
     #expect(try told.edits.all().map(\.number) == numbers)
     #expect(told.edits.totals.verdicts == [.conflict: 433, .updated: 867])
@@ -90,17 +90,17 @@ struct LedgerReportsTests {
     let first = try begin()
     try state.settle(1, run: first, Settlement(.conflict))
     try state.note(.userSkipped, "ada", [:], run: first)
-    try state.note(report: .begun, run: first)
+    try state.note(.report(.begun), run: first)
     // Until its files are written, it is new to that run only.
     #expect(try state.hasNews(for: first))
     #expect(try !state.hasNews(for: "another"))
-    try state.endRun(id: first, exitStatus: 1, summary: "{}")
+    try state.note(.ended(exitStatus: 1, summary: "{}"), run: first)
     #expect(try state.reports(.unfinished) == [first])
-    try state.note(report: .dropped, run: first)
+    try state.note(.report(.dropped), run: first)
     #expect(try state.reports(.unfinished).isEmpty)
     #expect(try state.hasNews(for: first))
     let second = try begin()
-    try state.note(report: .begun, run: second)
+    try state.note(.report(.begun), run: second)
     #expect(try model(second).edits.all().map(\.verdict) == [.conflict])
     #expect(try model(second).findings.map(\.subject) == ["ada"])
     try end(second)
@@ -122,18 +122,18 @@ struct LedgerReportsTests {
     let first = try begin()
     try state.note(.userSkipped, "ada", ["words": "one"], run: first)
     try state.note(.userSkipped, "ben", [:], run: first)
-    try state.note(report: .begun, run: first)
+    try state.note(.report(.begun), run: first)
     try end(first)
     let second = try begin()
     try state.settleFindings(.userSkipped, subject: "ada", by: second)
-    try state.note(report: .begun, run: second)
+    try state.note(.report(.begun), run: second)
     try end(second)
     #expect(try model(second).findings.isEmpty)
     #expect(try model(second).earlierFindings.map(\.subject) == ["ben"])
     #expect(try model(first).findings.map(\.subject) == ["ada", "ben"])
     let third = try begin()
     try state.settleFindings(.userSkipped, by: third)
-    try state.note(report: .begun, run: third)
+    try state.note(.report(.begun), run: third)
     #expect(try model(third).earlierFindings.isEmpty)
     #expect(try state.findings(.open).isEmpty)
   }
@@ -159,10 +159,10 @@ struct LedgerReportsTests {
 
   @Test func `a stage that is restarted is not complete`() throws {
     let run = try begin()
-    try state.note(stage: "prime", isFinished: true, run: run)
-    try state.note(stage: "pack", isFinished: true, run: run)
+    try state.note(.finished(stage: "prime"), run: run)
+    try state.note(.finished(stage: "pack"), run: run)
     #expect(try state.run(id: run)?.finished == ["prime", "pack"])
-    try state.note(stage: "prime", isFinished: false, run: run)
+    try state.note(.started(stage: "prime"), run: run)
     #expect(try state.run(id: run)?.finished == ["pack"])
   }
 

@@ -14,7 +14,7 @@ import Testing
     let summary = try await day.run()
     #expect(plan.counts == summary.verdicts)
     let run = try #require(day.state.runs().first).id
-    try day.state.note(report: .begun, run: run)
+    try day.state.note(.report(.begun), run: run)
     let told = try ReportModel(state: day.state, run: run, called: "demo")
     let verdicts = Dictionary(
       uniqueKeysWithValues: try told.edits.all().map { ($0.number, $0.verdict) })

@@ -46,7 +46,7 @@ struct ReportTests {
 
   private static func reported(_ day: FieldDay) throws -> JSONValue {
     let run = try #require(try day.state.runs(limit: 1).first)
-    try day.state.note(report: .begun, run: run.id)
+    try day.state.note(.report(.begun), run: run.id)
     return try JSONValue(parsing: text(JSONReport.self, try Self.model(day)))
   }
 

@@ -35,7 +35,7 @@ package enum Decision: Sendable, Hashable {
 
     /// The kinds that can be chosen for open edits.
     ///
-    /// `undo` is requested for the resolved edits of a run (`LedgerDatabase.undo`).
+    /// `undo` is requested for the resolved edits of a run.
     package static let allCases: [Kind] = [.device, .server, .set, .record, .retry, .discard]
   }
 
@@ -178,6 +178,8 @@ package struct PendingDecision: Sendable, Hashable {
   /// The fields of the device's edit that were shown; these are sent if the device's side was
   /// chosen.
   package var edited: Set<String> = []
+  /// The kind of the edit's decision before this one; nil if there was none.
+  package var former: Decision.Kind?
 
   package init(
     id: Int64 = 0, _ decision: Decision, by: String = "", time: Int64 = 0, verdict: Verdict?,

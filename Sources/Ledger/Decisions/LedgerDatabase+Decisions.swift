@@ -31,6 +31,10 @@ package struct DecisionFacts: Sendable {
   package var pending: PendingDecision?
   /// Whether the values of the edit have been pruned.
   package var isPruned = false
+  /// Whether a later edit of the record, or a later return of its device, replaces the edit.
+  var isReplaced = false
+  /// Whether the outcome of a create of its record is unknown.
+  var isCreateUnderWay = false
 
   package init(
     edit: Int64, subject: DecisionRule.Subject, detail: OutcomeDetail, soup: SoupKey,
@@ -46,8 +50,10 @@ package struct DecisionFacts: Sendable {
     case decided
     /// The unresolved ones with one of these verdicts.
     case open(Set<Verdict>)
-    /// Those that wrote to a record and are to be undone.
-    case toBeUndone(recordID: String)
+    /// The ingested ones without a verdict.
+    case unjudged
+    /// Those with a verdict of a run whose values have been pruned.
+    case pruned(ofRun: String)
   }
 
   /// The org's values that were shown, by field.
@@ -55,6 +61,22 @@ package struct DecisionFacts: Sendable {
     detail.fields.reduce(into: JSONObject()) { shown, field in
       if let server = field.server { shown[field.name] = server }
     }
+  }
+
+  /// Why a decision is refused; nil if it is possible.
+  package func refusal(of decision: Decision) -> String? {
+    if decision.kind == .undo { return nil }
+    if isReplaced {
+      return "a later return of the same device replaces it, so it can no longer be decided"
+    }
+    if let words = DecisionRule.refusal(decision.kind, of: subject) { return words }
+    guard case .record(let id) = decision else { return nil }
+    if subject.verdict == .duplicateCreated {
+      return twins.contains(id)
+        ? nil : "its records are \(twins.joined(separator: " and ")); name one of them"
+    }
+    return subject.verdict == .failed || isCreateUnderWay
+      ? nil : "it waits for an earlier edit of its record; decide that one"
   }
 
   /// The fields in which the device's side was shown.
@@ -83,7 +105,10 @@ extension LedgerDatabase {
         """
         SELECT e.verdict, e.operation, e.record_id, c.record_id, c.device_record_id, e.finding,
           e.store, e.soup, (SELECT x.detail FROM outcome x JOIN run n ON n.id = x.run_id
-            WHERE x.edit_id = e.id ORDER BY n.number DESC LIMIT 1), e.pruned IS NOT NULL
+            WHERE x.edit_id = e.id ORDER BY n.number DESC LIMIT 1), e.pruned IS NOT NULL,
+          EXISTS (SELECT 1 FROM operation o WHERE o.edit_id = e.id
+            AND o.state IN (\(OperationState.underWay)) AND o.action IN ('create', 'upsert')),
+          \(Self.isReplaceable)
         FROM edit e LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(edit)
         """)
     else { return nil }
@@ -102,6 +127,8 @@ extension LedgerDatabase {
       soup: SoupKey(store: StoreKey(text: row[6].text ?? ""), soup: row[7].text ?? ""),
       twins: twins.sorted(), pending: pending)
     found.isPruned = row[9].integer == 1
+    found.isCreateUnderWay = row[10].integer == 1
+    found.isReplaced = try row[11].integer == 1 && replacement(of: edit) != nil
     return found
   }
 
@@ -115,10 +142,11 @@ extension LedgerDatabase {
         SELECT e.id FROM edit e
         WHERE e.verdict IN (\(list: verdicts.map { .text($0.rawValue) })) AND \(Self.isUnsettledEdit)
         """
-      case .toBeUndone(let recordID):
+      case .unjudged: "SELECT id FROM edit WHERE verdict IS NULL AND state <> 'closed'"
+      case .pruned(let run):
         """
-        SELECT DISTINCT e.id FROM operation o JOIN edit e ON e.id = o.edit_id
-        WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done) AND \(Self.isToBeUndone)
+        SELECT e.id FROM outcome x JOIN edit e ON e.id = x.edit_id
+        WHERE x.run_id = \(run) AND e.pruned IS NOT NULL
         """
       }
     return try connection.all("\(selection) ORDER BY 1").compactMap { $0[0].integer }
@@ -156,8 +184,8 @@ extension LedgerDatabase {
   /// Records an operator's decisions and reopens the edits for the next run, in one transaction.
   ///
   /// Each decision replaces a pending one. Throws `DecisionRefusal` if a decision is not possible,
-  /// including if a later edit of the record supersedes the edit. `time` is in ms of the wall
-  /// clock.
+  /// including if a later edit of the record supersedes the edit. What an edit changed can be undone
+  /// whatever its verdict. `time` is in ms of the wall clock.
   package func decide(
     _ decisions: [EditDecision], by: String,
     time: Int64 = Clock.wallMilliseconds()
@@ -167,8 +195,18 @@ extension LedgerDatabase {
         guard var found = try decidable(decided.edit) else {
           throw DecisionRefusal.unknown(decided.edit)
         }
-        if let seen = decided.seen { found.detail.fields = seen }
-        if let words = try refusal(decided.decision, of: found) {
+        if case .undo = decided.decision {
+          guard let change = try change(by: decided.edit) else {
+            throw DecisionRefusal.unknown(decided.edit)
+          }
+          found.detail = OutcomeDetail()
+          found.detail.fields = change.left.map { name, value in
+            FieldDifference(name: name, base: nil, device: nil, server: value)
+          }
+        } else if let seen = decided.seen {
+          found.detail.fields = seen
+        }
+        if let words = found.refusal(of: decided.decision) {
           throw DecisionRefusal(decided.edit, words)
         }
         try enter(decided.decision, of: found, by: by, time: time)
@@ -208,35 +246,10 @@ extension LedgerDatabase {
       """)
   }
 
-  /// Why a decision about an edit is refused; nil if it is possible.
-  package func refusal(_ decision: Decision, of found: DecisionFacts) throws -> String? {
-    let isReplaced =
-      try connection.integer(
-        "SELECT 1 FROM edit e WHERE e.id = \(found.edit) AND \(Self.isReplaceable)") != nil
-      && replacement(of: found.edit) != nil
-    if isReplaced {
-      return "a later return of the same device replaces it, so it can no longer be decided"
-    }
-    if let words = DecisionRule.refusal(decision.kind, of: found.subject) { return words }
-    guard case .record(let id) = decision else { return nil }
-    if found.subject.verdict == .duplicateCreated {
-      return found.twins.contains(id)
-        ? nil : "its records are \(found.twins.joined(separator: " and ")); name one of them"
-    }
-    if found.subject.verdict == .failed { return nil }
-    let isSent = try connection.integer(
-      """
-      SELECT 1 FROM operation WHERE edit_id = \(found.edit) AND state IN (\(OperationState.underWay))
-        AND action IN ('create', 'upsert')
-      """)
-    return isSent == nil
-      ? "it waits for an earlier edit of its record; decide that one" : nil
-  }
-
   // MARK: applying decisions
 
   /// The pending decision about an edit.
-  package func pendingDecision(of edit: Int64) throws -> PendingDecision? {
+  func pendingDecision(of edit: Int64) throws -> PendingDecision? {
     try decision("edit_id = \(edit) AND state = 'pending'")
   }
 
@@ -244,8 +257,10 @@ extension LedgerDatabase {
     guard
       let row = try connection.first(
         """
-        SELECT id, kind, detail, verdict, shown, decided_by, decided_ms FROM decision
-        WHERE \(condition)
+        SELECT id, kind, detail, verdict, shown, decided_by, decided_ms,
+          (SELECT f.kind FROM decision f WHERE f.edit_id = d.edit_id AND f.id < d.id
+            ORDER BY f.id DESC LIMIT 1)
+        FROM decision d WHERE \(condition)
         """),
       let kind = row[1].text.flatMap(Decision.Kind.init(rawValue:)),
       let detail = try parse(row[2].text, "a decision").object,
@@ -256,6 +271,7 @@ extension LedgerDatabase {
       verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
       shown: try parse(row[4].text, "a decision").object ?? [:],
       otherID: detail["other"]?.string, isMend: detail[PendingDecision.mended]?.bool == true)
+    pending.former = row[7].text.flatMap(Decision.Kind.init(rawValue:))
     pending.lastOperation = detail[PendingDecision.operation]?.int
     pending.edited = Set(
       (detail[PendingDecision.fields]?.array ?? []).compactMap(\.string))
@@ -340,18 +356,6 @@ extension LedgerDatabase {
     case .chosen(let id):
       try connection.run("UPDATE creation SET chosen_id = \(id) WHERE id = \(creation)")
     }
-  }
-
-  /// The object of records created on devices, derived from a prior write or from a return; nil if
-  /// neither names it.
-  package func sobject(ofAny ids: [String], creation: Int64?) throws -> String? {
-    try connection.text(
-      """
-      SELECT coalesce(
-        (SELECT sobject FROM operation WHERE result_id IN (\(list: ids.map { SQLiteValue.text($0) }))
-          AND state = \(OperationState.done) LIMIT 1),
-        (SELECT sobject FROM edit WHERE creation_id = \(creation) AND sobject IS NOT NULL LIMIT 1))
-      """)
   }
 
   private func endDecision(_ pending: PendingDecision, state: String, run: String) throws {

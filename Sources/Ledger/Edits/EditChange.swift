@@ -30,6 +30,11 @@ package struct EditChange: Sendable, Hashable {
   package var deletedUntil: Int64?
   /// The run that undid the change.
   package var undoneBy: String?
+  /// The latest edit that wrote to the record after it and has not been undone; nil if there is
+  /// none.
+  package var laterEdit: Int64?
+  /// Whether that edit is to be undone.
+  package var isLaterToBeUndone = false
 
   package init(edit: Int64, kind: Kind, sobject: String, recordID: String, lastWrite: Int64) {
     (self.edit, self.kind, self.sobject) = (edit, kind, sobject)

@@ -118,7 +118,7 @@ extension LedgerDatabase {
   /// Whether a record is another one than those that creates without an answer may have made: it
   /// was issued before, and a create was sent for an edit of it, or a report has named it as the
   /// duplicate of some edit.
-  package func isToldApart(_ recordID: String) throws -> Bool {
+  func isToldApart(_ recordID: String) throws -> Bool {
     try connection.integer(
       """
       SELECT EXISTS (SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id

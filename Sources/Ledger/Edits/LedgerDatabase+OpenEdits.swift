@@ -204,8 +204,11 @@ extension LedgerDatabase {
   }
 
   /// Records the verdicts of this run, in order, and moves each edit to the state that its verdict
-  /// implies.
-  package func settle(_ given: [GivenVerdict], run: String) throws {
+  /// implies; before that, it records the writes that were done.
+  package func settle(
+    _ given: [GivenVerdict], done: [OperationRow.Done] = [], run: String
+  ) throws {
+    try finish(done)
     if given.isEmpty { return }
     let decided = Set(
       try connection.all(

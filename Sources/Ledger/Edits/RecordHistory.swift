@@ -43,6 +43,7 @@ package struct RecordHistory {
     package var row: RowKey
     /// The record's ID in the edit's row.
     package var recordID: String?
+    package var sobject: String?
     package var creationID: Int64?
     /// The ID of the record that attache created for the creation.
     var createdID: String?
@@ -91,6 +92,11 @@ package struct RecordHistory {
   /// to compare with.
   package func isOnlyEdit(_ edit: Int64) -> Bool {
     writes.isEmpty && entries.allSatisfy { $0.id == edit }
+  }
+
+  /// The object of the record, from a write to it or from an edit; nil if none of them names it.
+  package var sobject: String? {
+    writes.first?.sobject ?? entries.lazy.compactMap(\.sobject).first
   }
 
   /// Whether a request of attache created the record.
@@ -246,14 +252,14 @@ extension LedgerDatabase {
         \(Self.isUnsettledEdit), \(Self.isUnderWay),
         (SELECT coalesce(o.server_date, \(RecordHistory.Entry.unknownDate)) FROM operation o
           WHERE o.edit_id = e.id AND o.state = \(OperationState.done) ORDER BY o.id DESC LIMIT 1),
-        EXISTS (SELECT 1 FROM carried k WHERE k.edit_id = e.id)
+        EXISTS (SELECT 1 FROM carried k WHERE k.edit_id = e.id), e.sobject
       FROM found f CROSS JOIN edit e ON e.id = f.id JOIN returned r ON r.id = e.return_id
         LEFT JOIN creation c ON c.id = e.creation_id
       """)
     for row in rows {
       facts.add(
         RecordHistory.Entry(
-          id: row[3].integer ?? 0, row: rowKey(row), recordID: row[4].text,
+          id: row[3].integer ?? 0, row: rowKey(row), recordID: row[4].text, sobject: row[19].text,
           creationID: row[5].integer, createdID: row[6].text,
           operation: EditOperation(rawValue: row[7].text ?? "") ?? .update,
           isRead: row[8].integer == 1, arrived: row[9].integer ?? 0, stampID: row[10].text ?? "",

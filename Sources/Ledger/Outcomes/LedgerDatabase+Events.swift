@@ -19,10 +19,18 @@ package struct EditEvents: Sendable {
 }
 
 extension LedgerDatabase {
-  /// The edits of a record, in order of arrival.
+  /// The edits of a record with all of their events, in order of arrival.
   ///
-  /// `name` is the record's ID, its local ID, or the number of one of its edits.
-  package func edits(named name: String) throws -> [Int64] {
+  /// `name` is the record's ID, its local ID, or the number of one of its edits. `changes` returns
+  /// the fields that an element changed, given the element and the values that its device was
+  /// issued.
+  package func events(
+    named name: String, changes: (JSONObject, MergeBase?) -> [FieldDifference]
+  ) throws -> [EditEvents] {
+    try edits(named: name).compactMap { try events(ofEdit: $0, changes: changes) }
+  }
+
+  private func edits(named name: String) throws -> [Int64] {
     if let number = Int64(name) {
       guard
         let row = try connection.first(
@@ -51,10 +59,7 @@ extension LedgerDatabase {
   }
 
   /// All events of one edit; nil if no edit has the number.
-  ///
-  /// `changes` returns the fields that an element changed, given the element and the values that
-  /// its device was issued.
-  package func events(
+  private func events(
     ofEdit id: Int64, changes: (JSONObject, MergeBase?) -> [FieldDifference]
   ) throws -> EditEvents? {
     guard

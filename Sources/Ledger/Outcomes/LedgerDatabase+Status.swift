@@ -1,13 +1,6 @@
 import SQLite
 
 extension LedgerDatabase {
-  /// The number of ingested edits that have no verdict yet.
-  package func unjudgedEdits() throws -> Int {
-    Int(
-      try connection.integer(
-        "SELECT count(*) FROM edit WHERE verdict IS NULL AND state <> 'closed'") ?? 0)
-  }
-
   /// The number of edits with an unresolved latest verdict, by verdict; `status` shows them as
   /// open.
   package func unsettledEdits() throws -> [Verdict: Int] {

@@ -21,13 +21,6 @@ extension LedgerDatabase {
     CASE WHEN r.part_of IS NULL THEN r.snapshot_id ELSE \(SnapshotID.global) END
     """
 
-  /// The time of the newest run that included one of these stages, in ms; nil if there is none.
-  package func lastRunTime(ofStages stages: Set<String>) throws -> Int64? {
-    try runs("WHERE wanted <> '' ORDER BY number DESC LIMIT 400").first {
-      !$0.wanted.isDisjoint(with: stages)
-    }?.now
-  }
-
   /// What is needed of the pipeline's directory.
   package func neededFiles() throws -> NeededFiles {
     var needed = NeededFiles()
@@ -163,16 +156,6 @@ extension LedgerDatabase {
         AND (settled_by IS NOT NULL
           OR kind NOT IN (\(list: Finding.Kind.allCases.filter(\.wantsPerson).map { .text($0.rawValue) })))
       """)
-  }
-
-  /// How many of the edits that a run gave verdicts to have been pruned.
-  package func prunedEdits(of run: String) throws -> Int {
-    Int(
-      try connection.integer(
-        """
-        SELECT count(*) FROM outcome x JOIN edit e ON e.id = x.edit_id
-        WHERE x.run_id = \(run) AND e.pruned IS NOT NULL
-        """) ?? 0)
   }
 }
 

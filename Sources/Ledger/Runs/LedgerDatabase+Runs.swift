@@ -48,6 +48,29 @@ package struct RunRow: Sendable, Hashable {
     number: 0, id: "", pipeline: "", now: 0, started: 0, configHash: "", host: "")
 }
 
+/// What becomes known of a run.
+package enum RunNote {
+  /// A stage was started, possibly again.
+  case started(stage: String)
+  /// A stage is complete.
+  case finished(stage: String)
+  /// How far its report is.
+  case report(Report)
+  /// It has ended.
+  case ended(exitStatus: Int32, summary: String)
+
+  /// How far a run's report is.
+  package enum Report: String, Sendable {
+    /// Everything not reported yet is shown by it, whichever run it came from and however that run
+    /// ended. Its files are written next.
+    case begun
+    /// All of its files are on disk.
+    case written
+    /// It was never written, and the next one shows its content.
+    case dropped
+  }
+}
+
 extension LedgerDatabase {
   /// The greatest age of a run that can be resumed.
   ///
@@ -74,13 +97,47 @@ extension LedgerDatabase {
     }
   }
 
-  // MARK: stages
+  /// Records how far a run is.
+  package func note(_ fact: RunNote, run: String) throws {
+    switch fact {
+    case .started(let stage): try changeFinished(of: run) { $0.remove(stage) }
+    case .finished(let stage): try changeFinished(of: run) { $0.insert(stage) }
+    case .report(let report): try connection.transaction { try note(report, run) }
+    case .ended(let status, let summary):
+      try connection.run(
+        """
+        UPDATE run SET ended_ms = \(Clock.wallMilliseconds()), exit_status = \(Int64(status)),
+          summary = \(summary) WHERE id = \(run)
+        """)
+      if connection.changes == 0 { throw LedgerError.unknownRun(run) }
+    }
+  }
 
-  /// Records that a stage was started, possibly again, or completed.
-  package func note(stage: String, isFinished: Bool, run: String) throws {
+  private func changeFinished(
+    of run: String, _ change: (inout Set<String>) -> Void
+  ) throws {
     guard var finished = try self.run(id: run)?.finished else { throw LedgerError.unknownRun(run) }
-    if isFinished { finished.insert(stage) } else { finished.remove(stage) }
+    change(&finished)
     try connection.run("UPDATE run SET finished = \(Self.list(finished)) WHERE id = \(run)")
+  }
+
+  private func note(_ report: RunNote.Report, _ run: String) throws {
+    switch report {
+    case .begun:
+      try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
+      // Warnings of an earlier run were shown by that run and are no longer useful.
+      try connection.run(
+        """
+        UPDATE finding SET reported_by = \(run) WHERE reported_by IS NULL
+          AND (run_id = \(run) OR kind <> \(Finding.Kind.warning.rawValue))
+        """)
+    case .written: break
+    case .dropped:
+      try connection.run("UPDATE outcome SET reported_by = NULL WHERE reported_by = \(run)")
+      try connection.run("UPDATE finding SET reported_by = NULL WHERE reported_by = \(run)")
+    }
+    let stored = report == .dropped ? nil : report.rawValue
+    try connection.run("UPDATE run SET report = \(stored) WHERE id = \(run)")
   }
 
   private static func list(_ stages: Set<String>) -> String {
@@ -92,16 +149,6 @@ extension LedgerDatabase {
   }
 
   // MARK: the end
-
-  /// Ends a run.
-  package func endRun(id: String, exitStatus: Int32, summary: String) throws {
-    try connection.run(
-      """
-      UPDATE run SET ended_ms = \(Clock.wallMilliseconds()), exit_status = \(Int64(exitStatus)),
-        summary = \(summary) WHERE id = \(id)
-      """)
-    if connection.changes == 0 { throw LedgerError.unknownRun(id) }
-  }
 
   /// The interrupted run that can be resumed on its own clock, with `stages` added to its own.
   ///
@@ -129,8 +176,8 @@ extension LedgerDatabase {
   }
 
   private func abandon(_ run: RunRow) throws {
-    try endRun(
-      id: run.id, exitStatus: ExitStatus.failed.rawValue, summary: #"{"abandoned":true}"#)
+    let status = ExitStatus.failed.rawValue
+    try note(.ended(exitStatus: status, summary: #"{"abandoned":true}"#), run: run.id)
   }
 
   /// Ends every open run, so that none is resumed.
@@ -141,9 +188,16 @@ extension LedgerDatabase {
   /// One run.
   package func run(id: String) throws -> RunRow? { try runs("WHERE id = \(id)").first }
 
-  /// The latest runs, or the latest before one, newest first.
-  package func runs(limit: Int = 20, before number: Int64 = .max) throws -> [RunRow] {
-    try runs("WHERE number < \(number) ORDER BY number DESC LIMIT \(limit)")
+  /// The latest runs, or the latest before one, newest first; with `withStages`, of those that had
+  /// any.
+  package func runs(
+    limit: Int = 20, before number: Int64 = .max, withStages: Bool = false
+  ) throws -> [RunRow] {
+    try runs(
+      """
+      WHERE number < \(number) AND (wanted <> '' OR NOT \(withStages)) ORDER BY number DESC
+      LIMIT \(limit)
+      """)
   }
 
   /// The latest of some runs, by their IDs; nil if there are none.

@@ -89,6 +89,9 @@ package struct OperationRow: Sendable {
   /// written since, in ms of the org's time.
   package static let writeMilliseconds: Int64 = 120_000
 
+  /// A write that was done, with the ID of its record if the org returned one.
+  package typealias Done = (operation: OperationRow, recordID: String?)
+
   /// Which writes are asked for.
   package enum Selection: Sendable {
     /// Those that are not finished, and those whose edit has no verdict yet.
@@ -109,6 +112,8 @@ package struct OperationRow: Sendable {
     /// The last one to each record among those that were written after another one, without
     /// deletions.
     case last(after: Int64)
+    /// The done ones of edits whose changes are to be undone.
+    case toBeUndone
   }
 
   /// The purposes of a write.
@@ -167,6 +172,9 @@ package enum OperationNote {
 extension LedgerDatabase {
   /// Records the planned writes of snapshots, each with the ID of its sender, on disk before the
   /// first request.
+  ///
+  /// A write that a run unknown to the ledger may have sent (`isPresumed`) is unconfirmed from the
+  /// start.
   package func plan(
     _ plans: [(operations: [OperationRow], senderID: String)], run: String
   ) throws -> [[OperationRow]] {
@@ -201,6 +209,14 @@ extension LedgerDatabase {
         row.id = connection.lastInsertRowID
         planned.append(row)
       })
+    for row in planned where row.isPresumed {
+      try connection.run(
+        """
+        UPDATE operation SET state = \(OperationState.sent), sent_ms = \(row.sentMilliseconds),
+          since_ms = \(row.sinceMilliseconds), attempt = attempt + 1 WHERE id = \(row.id)
+        """)
+      try move(row, to: .doubt)
+    }
     return planned
   }
 
@@ -242,29 +258,10 @@ extension LedgerDatabase {
       "UPDATE operation SET \(change) WHERE id IN (\(each: operations.map(\.id)))")
   }
 
-  /// Records a write that a run unknown to the ledger may have sent; it is unconfirmed from the
-  /// start.
-  ///
-  /// The times are the org's.
-  package func presume(
-    _ operation: OperationRow, run: String, senderID: String, since: Int64, until: Int64
-  ) throws {
-    try connection.transaction {
-      for row in try insert([operation], run: run, senderID: senderID) {
-        try connection.run(
-          """
-          UPDATE operation SET state = \(OperationState.sent), sent_ms = \(until), since_ms = \(since),
-            attempt = attempt + 1 WHERE id = \(row.id)
-          """)
-        try move(row, to: .doubt)
-      }
-    }
-  }
-
   /// Records the outcome of one write.
   package func finish(_ operation: OperationRow, _ outcome: OperationOutcome) throws {
     switch outcome {
-    case .done(let recordID): try finish(done: [(operation, recordID)])
+    case .done(let recordID): try finish([(operation, recordID)])
     case .rejected(let code, let message):
       try connection.run(
         """
@@ -278,8 +275,8 @@ extension LedgerDatabase {
     }
   }
 
-  /// Records that writes were done, each with the ID of its record if the org returned one.
-  package func finish(done: [(operation: OperationRow, recordID: String?)]) throws {
+  /// Records that writes were done.
+  func finish(_ done: [OperationRow.Done]) throws {
     if done.isEmpty { return }
     let results = done.map { one -> JSONValue in
       let recordID = one.recordID ?? one.operation.recordID
@@ -351,6 +348,11 @@ extension LedgerDatabase {
           WHERE l.state = \(OperationState.done) AND l.action <> 'delete' AND l.id > \(write)
           GROUP BY l.result_id)
         """
+      case .toBeUndone:
+        """
+        state = \(OperationState.done) AND edit_id IN (SELECT d.edit_id FROM decision d
+          WHERE d.state = 'pending' AND d.kind = \(Decision.Kind.undo.rawValue))
+        """
       }
     return try operations(condition)
   }
@@ -411,10 +413,13 @@ extension LedgerDatabase {
 
   /// Whether a record is known to be one that a device created, and so cannot be another user's.
   ///
+  /// With `orReported`, also whether it is another one than those that creates without an answer may
+  /// have made.
+  ///
   /// A change by attache shows this if the device was issued the record before any create with an
   /// unknown outcome was sent (`isIssuedBeforeCreates`). A device that syncs by itself may have a record that was not in its bundle. So the record must have
   /// been issued with the bundle, or the device's copy must have a date before that of the bundle.
-  package func isClaimed(recordID: String) throws -> Bool {
+  package func isClaimed(recordID: String, orReported: Bool = false) throws -> Bool {
     let isMade = try connection.integer(
       """
       SELECT 1 FROM creation WHERE record_id = \(recordID) OR device_record_id = \(recordID)
@@ -429,13 +434,14 @@ extension LedgerDatabase {
       WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done)
         AND \(Self.isIssuedBeforeCreates)
       """)
-    return changes.contains { change in
+    let isEarlier = changes.contains { change in
       if change[2].integer == 1 { return true }
       guard let issued = change[0].integer,
         let held = change[1].text.flatMap({ Dates.milliseconds(iso8601: $0) })
       else { return false }
       return held + Self.secondsOfDates <= issued
     }
+    return try isEarlier || (orReported && isToldApart(recordID))
   }
 
   /// Whether the bundle of a return `r` was issued before every create of the object of a write `o`
@@ -449,15 +455,6 @@ extension LedgerDatabase {
 
   /// The tolerance in a comparison of two org dates, which have whole seconds; in milliseconds.
   private static let secondsOfDates: Int64 = 2000
-
-  /// Whether a request to create a device's new record has been sent for another edit of its row.
-  package func wasTried(_ creationID: Int64, besides edit: Int64) throws -> Bool {
-    try connection.integer(
-      """
-      SELECT 1 FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE e.creation_id = \(creationID) AND e.id <> \(edit) AND o.action = 'create' AND o.attempt > 0 LIMIT 1
-      """) != nil
-  }
 
   private static func text(_ settlement: Settlement) -> String {
     JSONValue.object([

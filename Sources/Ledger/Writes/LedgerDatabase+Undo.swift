@@ -109,6 +109,7 @@ extension LedgerDatabase {
       change?.undoneBy = undoneBy
     }
     if change?.kind == .deleted { try addDeletion(to: &change) }
+    try addLaterEdit(to: &change)
     return change
   }
 
@@ -159,9 +160,9 @@ extension LedgerDatabase {
     return { name in detail.fields.first { $0.name == name }?.server }
   }
 
-  /// The latest edit that wrote to a record after a write of another edit and has not been undone,
-  /// and whether it is to be undone.
-  package func laterWriter(than change: EditChange) throws -> (edit: Int64, isToBeUndone: Bool)? {
+  /// Adds to a change the latest edit that wrote to its record after it.
+  private func addLaterEdit(to earlier: inout EditChange?) throws {
+    guard let change = earlier else { return }
     let row = try connection.first(
       """
       SELECT e.id, \(Self.isToBeUndone) FROM operation o JOIN edit e ON e.id = o.edit_id
@@ -171,49 +172,11 @@ extension LedgerDatabase {
           AND l.state = \(OperationState.done) AND l.purpose = \(OperationRow.Purpose.undo.rawValue))
       ORDER BY o.id DESC LIMIT 1
       """)
-    guard let row, let edit = row[0].integer else { return nil }
-    return (edit, row[1].integer == 1)
+    earlier?.laterEdit = row?[0].integer
+    earlier?.isLaterToBeUndone = row?[1].integer == 1
   }
 
   // MARK: undo
-
-  /// Decides that the changes of edits are undone, and reopens the edits for the next
-  /// reconciliation, in one transaction.
-  ///
-  /// `run` is the run that made the changes. `time` is in ms of the wall clock.
-  package func undo(
-    _ edits: [Int64], of run: String, by: String, time: Int64 = Clock.wallMilliseconds()
-  ) throws {
-    try connection.transaction {
-      for edit in edits {
-        guard var found = try decidable(edit), let change = try change(by: edit) else {
-          throw DecisionRefusal.unknown(edit)
-        }
-        found.detail = OutcomeDetail()
-        found.detail.fields = change.left.map { name, value in
-          FieldDifference(name: name, base: nil, device: nil, server: value)
-        }
-        try enter(.undo(run: run), of: found, by: by, time: time)
-      }
-    }
-  }
-
-  /// Whether the latest decision about an edit discarded its undo.
-  package func hasGivenUpUndoing(_ edit: Int64) throws -> Bool {
-    try connection.all(
-      "SELECT kind FROM decision WHERE edit_id = \(edit) ORDER BY id DESC LIMIT 2"
-    ).map { $0[0].text } == [Decision.Kind.discard.rawValue, Decision.Kind.undo.rawValue]
-  }
-
-  /// The records that edits which are to be undone created, or changed by an external ID.
-  package func recordsToBeUnmade(_ sobject: String) throws -> [String] {
-    try connection.texts(
-      """
-      SELECT DISTINCT o.result_id FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE o.action IN ('create', 'upsert') AND o.state = \(OperationState.done)
-        AND o.sobject = \(sobject) AND \(Self.isToBeUndone)
-      """)
-  }
 
   /// The edits of a run whose undo waits for the undo of others, with the latter.
   package func waitingUndos(run: String) throws -> [Int64: Set<Int64>] {

@@ -81,7 +81,7 @@ package struct PipelineDecisions: Sendable {
     return try ledger.reportEdits(.unsettled).map { edit in
       let isDecided = decided.contains(edit.number)
       return Open(
-        edit: edit, pending: isDecided ? try ledger.pendingDecision(of: edit.number) : nil)
+        edit: edit, pending: isDecided ? try ledger.decidable(edit.number)?.pending : nil)
     }
   }
 
@@ -142,7 +142,7 @@ package struct PipelineDecisions: Sendable {
       let byNumber = Set(selection.edits)
       let chosen = try selection.edits + ledger.editNumbers(.open(selection.verdicts))
       for edit in chosen where !named.contains(edit) {
-        if !byNumber.contains(edit), let waiting = try ledger.pendingDecision(of: edit),
+        if !byNumber.contains(edit), let waiting = try ledger.decidable(edit)?.pending,
           waiting.by != name
         {
           result.refused.append(DecisionRefusal(edit, waiting.waitingWords))
@@ -157,7 +157,7 @@ package struct PipelineDecisions: Sendable {
       }
     }
     for edit in result.decided.map(\.edit) {
-      guard let waiting = try ledger.pendingDecision(of: edit), waiting.by != name else { continue }
+      guard let waiting = try ledger.decidable(edit)?.pending, waiting.by != name else { continue }
       result.replaced.append(Replaced(edit: edit, pending: waiting))
     }
     if !isDryRun { try ledger.decide(result.decided, by: name) }
@@ -203,7 +203,7 @@ package struct PipelineDecisions: Sendable {
       }
       let decision = try request.decision(
         for: found, sendable: fields.names(of: found), shown)
-      if let words = try ledger.refusal(decision, of: found) {
+      if let words = found.refusal(of: decision) {
         throw DecisionRefusal(request.edit, words)
       }
       return EditDecision(request.edit, decision, seen: request.seen?.fields)

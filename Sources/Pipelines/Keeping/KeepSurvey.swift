@@ -22,7 +22,7 @@ struct KeepSurvey {
     var facts = KeepFacts(now: now)
     let needed = try ledger.neededFiles()
     facts.openEdits = needed.openEdits
-    let names = try ledger.usernames()
+    let names = try ledger.snapshotRows().usernames
     var globals: [Int: Int64] = [:]
     for id in try snapshots() {
       var snapshot = KeepFacts.Snapshot(id: id, name: names[id] ?? id, generations: [])

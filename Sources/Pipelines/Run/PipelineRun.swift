@@ -255,9 +255,8 @@ package struct PipelineRun {
     let row = try ledger.beginRun(
       pipeline: pipeline.name, now: Clock.wallMilliseconds(), configHash: pipeline.configHash(),
       host: ProcessEnvironment.hostName())
-    try ledger.endRun(
-      id: row.id, exitStatus: PipelineError(describing: error).kind.exitStatus.rawValue,
-      summary: "{}")
+    let status = PipelineError(describing: error).kind.exitStatus.rawValue
+    try ledger.note(.ended(exitStatus: status, summary: "{}"), run: row.id)
   }
 
   private func performStages() async throws {
@@ -267,7 +266,7 @@ package struct PipelineRun {
     for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
-      try note(stage, isFinished: false)
+      try note(.started(stage: stage.rawValue))
       let (before, start) = (context.spent, Clock.monotonicNanoseconds())
       switch stage {
       case .ingest: try await IngestStage(run: context).perform()
@@ -277,7 +276,7 @@ package struct PipelineRun {
       }
       let isOrdered = stage == .prime && context.options.part == .orders
       // The stage is finished when its results are collected.
-      if !isOrdered { try note(stage, isFinished: true) }
+      if !isOrdered { try note(.finished(stage: stage.rawValue)) }
       let spent = context.spent(in: stage, since: before)
       let used = records(of: stage)
       let cost = StageCost(
@@ -310,8 +309,8 @@ package struct PipelineRun {
   /// Records the run's progress.
   ///
   /// A run is finished when every stage is.
-  private func note(_ stage: Stage, isFinished: Bool) throws {
-    try context.ledger.note(stage: stage.rawValue, isFinished: isFinished, run: context.row.id)
+  private func note(_ fact: RunNote) throws {
+    try context.ledger.note(fact, run: context.row.id)
   }
 
   // MARK: finishing
@@ -337,10 +336,10 @@ package struct PipelineRun {
         "the interrupted run \(context.row.id) is not finished: \(left) for the next run")
       return context.summary
     }
-    try context.ledger.endRun(
-      id: context.row.id, exitStatus: context.summary.exitStatus.rawValue,
-      summary: context.summary.json.text
-    )
+    let summary = context.summary
+    try context.ledger.note(
+      .ended(exitStatus: summary.exitStatus.rawValue, summary: summary.json.text),
+      run: context.row.id)
     try context.ledger.note(orders: nil)
     prune()
     return context.summary
@@ -384,9 +383,9 @@ package struct PipelineRun {
       let rest =
         try context.ledger.run(id: context.row.id).map { $0.wanted.subtracting($0.finished) } ?? []
       guard rest.isSubset(of: asked) else { return }
-      try context.ledger.endRun(
-        id: context.row.id, exitStatus: failure.kind.exitStatus.rawValue,
-        summary: context.summary.json.text)
+      try context.ledger.note(
+        .ended(exitStatus: failure.kind.exitStatus.rawValue, summary: context.summary.json.text),
+        run: context.row.id)
     } catch {
       // If the ledger cannot be written, the run counts as interrupted, which is correct.
       context.warn("the ledger could not be written: \(PipelineError(describing: error).message)")

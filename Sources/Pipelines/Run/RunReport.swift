@@ -74,14 +74,14 @@ struct RunReport {
     if run.summary.report != nil, !hasNews, !run.options.stages.contains(.prime) { return }
     let isWaiting = try !run.ledger.findings(.open).isEmpty || !run.ledger.unsettledEdits().isEmpty
     guard hasNews || isWaiting else { return }
-    try run.ledger.note(report: .begun, run: run.row.id)
+    try run.ledger.note(.report(.begun), run: run.row.id)
     let model = try ReportModel(
       state: run.ledger, run: run.row.id, called: run.pipeline.called)
     guard model.isWorthTelling else {
-      return try run.ledger.note(report: .dropped, run: run.row.id)
+      return try run.ledger.note(.report(.dropped), run: run.row.id)
     }
     try Self.write(model, run.pipeline, run.data)
-    try run.ledger.note(report: .written, run: run.row.id)
+    try run.ledger.note(.report(.written), run: run.row.id)
     if run.summary.report == nil { run.report(.reportWritten(path: run.data.report(run.row.id))) }
     run.summary.report = run.data.report(run.row.id)
   }
@@ -97,7 +97,7 @@ struct RunReport {
   /// Writes the expected report of a dry run to a directory of the user's, in all formats.
   func rehearse(in place: String) throws {
     // In the dry run's own copy of the ledger.
-    try run.ledger.note(report: .begun, run: run.row.id)
+    try run.ledger.note(.report(.begun), run: run.row.id)
     let model = try ReportModel(
       state: run.ledger, run: run.row.id, called: run.pipeline.called, isRehearsal: true)
     let shown = run.pipeline.report.reportMask
@@ -135,9 +135,9 @@ struct RunReport {
       if Files.isDirectory(data.report(id)) {
         let model = try ReportModel(state: state, run: id, called: pipeline.called)
         try write(model, pipeline, data)
-        try state.note(report: .written, run: id)
+        try state.note(.report(.written), run: id)
       } else {
-        try state.note(report: .dropped, run: id)
+        try state.note(.report(.dropped), run: id)
       }
     }
   }

@@ -27,10 +27,11 @@ extension IngestStage {
       run.summary.edits.found += edits
       run.summary.edits.new += new
       run.summary.edits.known += known
+      let username = try run.ledger.snapshotRow(id: stamp.user)?.username
       report(
         .returnIngested(
-          name: name, snapshot: stamp.user, username: try run.ledger.usernames()[stamp.user],
-          edits: edits, new: new, leftAlone: leftAlone))
+          name: name, snapshot: stamp.user, username: username, edits: edits, new: new,
+          leftAlone: leftAlone))
     case .known:
       run.summary.returns.known += 1
       // Unless this run accepted the file itself, and was interrupted between two copies.

@@ -17,7 +17,8 @@ struct ReconcileStage {
     // A dry run has its own copy of the ledger.
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
     if let undo = run.options.undo {
-      try run.ledger.undo(undo.edits, of: undo.run, by: run.options.by)
+      try run.ledger.decide(
+        undo.edits.map { EditDecision($0, .undo(run: undo.run)) }, by: run.options.by)
     }
     try await learnUsernames()
     try await PreflightStage(run: run).perform(before: .reconcile)

@@ -18,6 +18,8 @@ extension LedgerDatabase {
   /// A run that does not uses this machine's time.
   func lastOrgTime() throws -> Int64? {
     let asking: Set<Stage> = [.reconcile, .prime]
-    return try lastRunTime(ofStages: Set(asking.map(\.rawValue)))
+    return try runs(limit: 400, withStages: true).first {
+      !$0.wanted.isDisjoint(with: asking.map(\.rawValue))
+    }?.now
   }
 }

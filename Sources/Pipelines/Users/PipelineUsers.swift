@@ -90,7 +90,8 @@ struct PipelineUsers {
     if run.options.stages.contains(.prime) {
       _ = try await listed()
     } else {
-      try checkAsked(run.pipeline.users.names() ?? run.ledger.usernames().values.sorted())
+      let known = try run.ledger.snapshotRows().usernames.values.sorted()
+      try checkAsked(run.pipeline.users.names() ?? known)
     }
   }
 

@@ -118,7 +118,7 @@ extension LedgerDatabase {
           verdict: row[8].text == "open" ? nil : row[7].text.flatMap(Verdict.init(rawValue:)),
           writtenDate: row[10].text),
         isOpen: row[8].text != "closed")
-      if decided.contains(row[0].integer), let pending = try pendingDecision(of: writer.edit) {
+      if decided.contains(row[0].integer), let pending = try decidable(writer.edit)?.pending {
         writer.decide(pending)
       }
       return writer

@@ -12,7 +12,7 @@ extension LedgerDatabase {
     case .discard?:
       var detail = OutcomeDetail()
       detail.recordID = edit.recordID
-      if try hasGivenUpUndoing(edit.id) {
+      if edit.decision?.former == .undo {
         detail.message = "it is no longer to be undone: its changes in the org stay"
         return Settlement(.notUndone, detail)
       }

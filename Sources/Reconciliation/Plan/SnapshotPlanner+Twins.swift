@@ -92,7 +92,8 @@ extension SnapshotPlanner {
     of twins: LedgerDatabase.Twins, _ edit: OpenEdit
   ) async throws -> String? {
     let ids = [twins.first, twins.second] + twins.others
-    let sobject = try state.sobject(ofAny: ids, creation: edit.creation?.id) ?? edit.sobject
+    let written = try ids.compactMap { try histories.history(ofRecord: $0).writes.first?.sobject }
+    let sobject = try written.first ?? histories.history(of: edit).sobject ?? edit.sobject
     guard let sobject, APIName.isValid(sobject) else { return nil }
     do {
       let alive = try await records.records(sobject, ids: ids, fields: ["Id"])

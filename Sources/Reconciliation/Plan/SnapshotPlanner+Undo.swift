@@ -106,13 +106,13 @@ extension SnapshotPlanner {
       detail.message = "the pipeline no longer has a sync up for it"
       return Settlement(.notUndone, detail)
     }
-    guard let later = try state.laterWriter(than: change) else { return nil }
-    detail.otherEdits = [later.edit]
-    if later.isToBeUndone {
-      detail.message = WaitingDelete.words(later.edit)
+    guard let later = change.laterEdit else { return nil }
+    detail.otherEdits = [later]
+    if change.isLaterToBeUndone {
+      detail.message = WaitingDelete.words(later)
       return Settlement(.notAttempted, detail)
     }
-    detail.message = "edit \(later.edit) has changed the record since"
+    detail.message = "edit \(later) has changed the record since"
     return Settlement(.notUndone, detail)
   }
 
@@ -185,10 +185,14 @@ extension SnapshotPlanner {
     _ deletes: [(Undoing, Write)], _ sobject: String, _ plan: inout SnapshotPlan
   ) async throws {
     if deletes.isEmpty { return }
+    let undone = try state.operations(.toBeUndone)
     let found: [String: Set<ReferringRecords.Reference>]
     do {
       found = try await referring.referring(to: deletes.map(\.0.change.recordID), sobject) {
-        try state.recordsToBeUnmade(sobject)
+        let made = undone.filter {
+          $0.sobject == sobject && ($0.action == .create || $0.action == .upsert)
+        }
+        return Set(made.compactMap(\.resultID)).sorted()
       }
     } catch let error as OrgError {
       // A failed query about one object does not stop other edits.
@@ -207,7 +211,7 @@ extension SnapshotPlanner {
       var waitsFor: Set<Int64> = []
       var foreign: [String] = []
       for other in others {
-        let edits = try state.editNumbers(.toBeUndone(recordID: other.id))
+        let edits = Set(undone.filter { $0.resultID == other.id }.map(\.editID))
         if edits.isEmpty { foreign.append("\(other.sobject) \(other.id)") }
         waitsFor.formUnion(edits)
       }

@@ -278,8 +278,7 @@ package final class LedgerJournal: SyncUpJournal {
         case .refused, .left: break
         }
       }
-      try state.finish(done: told.done)
-      try state.settle(told.verdicts, run: run.id)
+      try state.settle(told.verdicts, done: told.done, run: run.id)
     }
     // Listeners are notified after the commit, because they may block.
     tellOfJob(answers.map(\.change), intention)

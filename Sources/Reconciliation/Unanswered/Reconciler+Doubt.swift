@@ -220,7 +220,7 @@ extension Reconciler {
     var resolver = InDoubtResolver(
       reader: access, unansweredWaitSeconds: options.unansweredWaitSeconds
     ) {
-      try state.isClaimed(recordID: $0) || state.isToldApart($0)
+      try state.isClaimed(recordID: $0, orReported: true)
     }
     resolver.inFlight = options.inFlight
     return resolver
@@ -381,7 +381,12 @@ extension Reconciler {
   /// is unknown which.
   private func mayBeOfEarlierState(_ operation: OperationRow, _ edit: OpenEdit) throws -> Bool {
     if operation.sinceMilliseconds != nil { return operation.isRevised }
-    return try edit.creation.map { try state.wasTried($0.id, besides: edit.id) } ?? false
+    guard let creation = edit.creation else { return false }
+    let ofRow = try state.history(of: RecordHistory.Key(creationID: creation.id)).entries
+    return try ofRow.contains { other in
+      try other.id != edit.id
+        && state.operations(.ofEdit(other.id)).contains { $0.action == .create && $0.attempt > 0 }
+    }
   }
 
   /// Adds the current state of a record to the verdict.

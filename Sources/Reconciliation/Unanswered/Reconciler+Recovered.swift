@@ -36,9 +36,9 @@ extension Reconciler {
     for send in sends {
       var operation = send.operation(by: identity)
       for field in send.waiting.keys { operation.payload[field] = nil }
-      try state.presume(
-        operation, run: run.id, senderID: identity.userID,
-        since: max(send.edit.issued ?? 0, known), until: until)
+      operation.sinceMilliseconds = max(send.edit.issued ?? 0, known)
+      operation.sentMilliseconds = until
+      _ = try state.plan([([operation], identity.userID)], run: run.id)
     }
   }
 }

@@ -4,17 +4,6 @@ import MobileSync
 import SQLite
 
 extension RunRow {
-  /// How far a run's report is.
-  package enum Report: String, Sendable {
-    /// Everything not reported yet is shown by it, whichever run it came from and however that run
-    /// ended. Its files are written next.
-    case begun
-    /// All of its files are on disk.
-    case written
-    /// It was never written, and the next one shows its content.
-    case dropped
-  }
-
   /// Which reports are asked for, by their runs.
   package enum ReportSelection: Sendable {
     /// Those of runs that have ended, which may be incomplete.
@@ -26,28 +15,6 @@ extension RunRow {
 
 extension LedgerDatabase {
   // MARK: report of each verdict
-
-  /// Records how far a run's report is.
-  package func note(report: RunRow.Report, run: String) throws {
-    try connection.transaction {
-      switch report {
-      case .begun:
-        try connection.run("UPDATE outcome SET reported_by = \(run) WHERE reported_by IS NULL")
-        // Warnings of an earlier run were shown by that run and are no longer useful.
-        try connection.run(
-          """
-          UPDATE finding SET reported_by = \(run) WHERE reported_by IS NULL
-            AND (run_id = \(run) OR kind <> \(Finding.Kind.warning.rawValue))
-          """)
-      case .written: break
-      case .dropped:
-        try connection.run("UPDATE outcome SET reported_by = NULL WHERE reported_by = \(run)")
-        try connection.run("UPDATE finding SET reported_by = NULL WHERE reported_by = \(run)")
-      }
-      let stored = report == .dropped ? nil : report.rawValue
-      try connection.run("UPDATE run SET report = \(stored) WHERE id = \(run)")
-    }
-  }
 
   /// Whether a run's report has anything that no report has shown.
   ///

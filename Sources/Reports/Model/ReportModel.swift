@@ -48,7 +48,7 @@ package struct ReportModel {
     self.called = called
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
-    usernames = try state.usernames()
+    usernames = try state.snapshotRows().usernames
     history = user == nil ? try state.runs(before: run.number).compactMap { EarlierRun($0) } : []
     names = try OrgNames(state)
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {

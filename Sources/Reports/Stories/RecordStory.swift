@@ -29,8 +29,7 @@ package struct RecordStory: Sendable {
     changes: (JSONObject, MergeBase?) -> [FieldDifference]
   ) throws {
     let long = name.recordID18 ?? name
-    for id in try ledger.edits(named: long) {
-      guard let edit = try ledger.events(ofEdit: id, changes: changes) else { continue }
+    for edit in try ledger.events(named: long, changes: changes) {
       recordID = edit.recordID ?? recordID
       localID = edit.localID ?? localID
       sobject = edit.sobject ?? sobject

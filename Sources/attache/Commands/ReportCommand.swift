@@ -74,7 +74,7 @@ struct ReportCommand: Command {
     }
     if !isWritten { context.note(try Self.words(for: model.run, state)) }
     for line in Self.lines(model) { context.print(line) }
-    let pruned = try state.prunedEdits(of: name)
+    let pruned = try state.editNumbers(.pruned(ofRun: name)).count
     if pruned > 0 {
       context.note("the values of \(CountText.of(pruned, "edit")) are pruned (keep.runsDays)")
     }
