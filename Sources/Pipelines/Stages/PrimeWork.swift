@@ -185,14 +185,14 @@ struct PrimeWork: Sendable {
 
   /// The number of snapshots in progress.
   ///
-  /// It exceeds the number of threads, so that the org prepares the next answers while stores are
-  /// written or while one user's answer is pending.
+  /// It exceeds the number of concurrent requests by two for each thread: while a thread writes one
+  /// store and the records of another wait for it, as many requests as allowed are still in flight.
   ///
   /// If few requests are left, it equals the number of threads; otherwise every snapshot would be
   /// cut off halfway.
   private var mostUnderWay: Int {
     let jobs = pipeline.limits.jobs
-    let most = jobs == 1 ? 1 : jobs + access.concurrency
+    let most = jobs == 1 ? 1 : 2 * jobs + access.concurrency
     let isShort = access.org.requestsLeft.map { $0 < most * Self.requestsOfOne } ?? false
     return isShort ? jobs : most
   }
