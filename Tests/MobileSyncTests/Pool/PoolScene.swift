@@ -37,6 +37,17 @@ struct PoolScene {
     return ids
   }
 
+  /// Makes many accounts that all users may read, and many of each user's own; returns the number
+  /// that a user may read.
+  func makeManyAccounts(shared: Int, own: Int) throws -> Int {
+    try org.org.seedBulk(object: "Account", count: shared, owner: org.admin.username)
+    let page = try org.org.query("SELECT Id FROM Account", as: org.admin)
+    let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
+    try org.org.transaction { for user in users { try org.org.share(ids, with: user) } }
+    for user in users { try org.org.seedBulk(object: "Account", count: own, owner: user) }
+    return ids.count + own
+  }
+
   func setUp(_ text: String) throws { try org.org.setUp(OrgSetup(parsing: Array(text.utf8))) }
 
   func pool(_ mode: RecordPool.Mode = .always) throws -> RecordPool {

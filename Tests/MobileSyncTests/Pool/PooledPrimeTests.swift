@@ -59,17 +59,9 @@ import Testing
   func `users with mostly the same records cost little more than the distinct ones`(
     _ kind: Kind
   ) async throws {
-    let (shared, own, users) = (2100, 60, 5)
+    let (own, users) = (60, 5)
     let scene = try PoolScene(users: users)
-    try scene.org.org.seedBulk(object: "Account", count: shared, owner: scene.org.admin.username)
-    let page = try scene.org.org.query("SELECT Id FROM Account", as: scene.org.admin)
-    let ids = try JSONValue(parsing: page.records).array?.compactMap { $0["Id"]?.string } ?? []
-    try scene.org.org.transaction {
-      for user in scene.users { try scene.org.org.share(ids, with: user) }
-    }
-    for user in scene.users {
-      try scene.org.org.seedBulk(object: "Account", count: own, owner: user)
-    }
+    let count = try scene.makeManyAccounts(shared: 2100, own: own)
     func totals(_ pool: RecordPool?) async throws -> RequestLog.Totals {
       let wide = WideCalls()
       var snapshots: [Snapshot] = []
@@ -80,14 +72,14 @@ import Testing
       }
       let before = scene.org.server.log.count
       for snapshot in snapshots {
-        #expect(try await snapshot.prime().soups.map(\.total) == [ids.count + own])
+        #expect(try await snapshot.prime().soups.map(\.total) == [count])
       }
       return scene.org.server.log.totals(after: before)
     }
     let (direct, pooled) = (try await totals(nil), try await totals(scene.pool()))
-    #expect(direct.records == users * (ids.count + own))
-    #expect(pooled.records == ids.count + users * own + (users - 1) * Self.sample)
-    #expect(pooled.ids == users * (ids.count + own))
+    #expect(direct.records == users * count)
+    #expect(pooled.records == count + (users - 1) * (own + Self.sample))
+    #expect(pooled.ids == users * count)
     // The IDs of a briefcase are listed anyway. Those of a query are one call more for each user,
     // once the ranges are known.
     let more = kind == .briefcase ? 0 : users + 2
@@ -211,6 +203,35 @@ import Testing
       }
     }
     #expect(scene.org.server.faults.fired > 0 && pool.unlike.isEmpty)
+  }
+
+  @Test(arguments: [(Kind.briefcase, 0), (.briefcase, 1), (.briefcase, 2), (.soql, 0), (.soql, 1)])
+  func `a part of a call for own values that fails is requested separately`(
+    _ kind: Kind, _ part: Int
+  ) async throws {
+    let scene = try PoolScene(users: 3)
+    _ = try scene.makeManyAccounts(shared: 2100, own: 20)
+    try scene.setUp(Self.own.1)
+    let direct = try await scene.rows(kind, Self.own.0)
+    let (pool, wide) = (try scene.pool(), WideCalls())
+    var calls: [Int] = []
+    for user in scene.users.indices {
+      let snapshot = try await scene.snapshot(user, kind, Self.own.0, pool: pool)
+      snapshot.wide = wide
+      // The call has the sample and the values of a briefcase, or the list of a query with them.
+      if user == 1 {
+        scene.org.server.faults.add(
+          .kind(.composite), .refusePart(part, status: 400, code: "QUERY_TIMEOUT"))
+      }
+      let before = scene.org.server.log.count
+      try await snapshot.prime()
+      calls.append(scene.org.server.log.totals(after: before).calls)
+      #expect(try snapshot.rows() == direct[user])
+    }
+    #expect(scene.org.server.faults.fired == 1)
+    #expect(calls[1] == calls[2] + 1, "\(calls)")
+    #expect(pool.counts.used - pool.counts.fetched == 2 * (2100 - Self.sample))
+    #expect(pool.unlike.isEmpty)
   }
 
   @Test(arguments: Kind.allCases, [true, false])
