@@ -176,25 +176,37 @@ private struct SharedFleet {
 
   /// The words in bytes, such as zq12zq; a formula may have changed their case.
   private static func words(in bytes: [UInt8]) -> Set<String> {
-    let (z, q) = (UInt8(ascii: "z"), UInt8(ascii: "q"))
-    func isMark(_ place: Int) -> Bool {
-      place + 1 < bytes.count && bytes[place] | 0x20 == z && bytes[place + 1] | 0x20 == q
-    }
     var found: Set<String> = []
-    var place = 0
-    while place < bytes.count {
-      guard isMark(place) else {
-        place += 1
-        continue
+    bytes.withUnsafeBytes { bytes in
+      for letter in "zZ".utf8 {
+        var place = 0
+        while let start = next(letter, in: bytes, from: place) {
+          place = start + 1
+          guard isMark(bytes, start) else { continue }
+          var end = start + 2
+          while end < bytes.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[end] { end += 1 }
+          guard end > start + 2, isMark(bytes, end) else { continue }
+          found.insert("zq" + String(decoding: bytes[(start + 2)..<end], as: UTF8.self) + "zq")
+          place = end + 2
+        }
       }
-      var end = place + 2
-      while end < bytes.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[end] { end += 1 }
-      if end > place + 2, isMark(end) {
-        found.insert("zq" + String(decoding: bytes[(place + 2)..<end], as: UTF8.self) + "zq")
-        end += 2
-      }
-      place = end
     }
     return found
+  }
+
+  /// Whether a word starts or ends at a place.
+  private static func isMark(_ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
+    place + 1 < bytes.count && bytes[place] | 0x20 == UInt8(ascii: "z")
+      && bytes[place + 1] | 0x20 == UInt8(ascii: "q")
+  }
+
+  /// The place of the next such byte.
+  private static func next(
+    _ byte: UInt8, in bytes: UnsafeRawBufferPointer, from place: Int
+  ) -> Int? {
+    guard place < bytes.count, let base = bytes.baseAddress,
+      let found = memchr(base + place, Int32(byte), bytes.count - place)
+    else { return nil }
+    return base.distance(to: found)
   }
 }
