@@ -57,6 +57,11 @@ import Testing
     #expect(costs[0].words.contains("records used \(costs[0].used) times"))
     #expect(costs[0].requests <= costs[1].requests)
     #expect(summaries[0].findings == summaries[1].findings)
+    // The orders of the next run keep users together who read alike.
+    let ledger = try LedgerDatabase(path: shared.data.state)
+    let classes = try Self.users.map { try ledger.noted(.readingClass(shared.user($0).id)) }
+    ledger.close()
+    #expect(classes[0] != nil && Set(classes).count == 1)
     // The next run finds no change, and leaves no file.
     #expect(try await shared.run().snapshots.allSatisfy { !$0.changed })
     let left = try Files.list(shared.data.path).filter { $0.hasPrefix(DurableFile.temporaryPrefix) }

@@ -44,48 +44,11 @@ import Testing
 
   // MARK: killed
 
-  /// One run with the preloaded library, which is killed at a point.
-  private static func run(_ scene: SyncScene, killedAt point: KillPoint?) throws -> (
-    status: Int32, counts: [KillPoint.Event: Int]
-  ) {
-    let counted = scene.world.directory.file("calls")
-    try Files.remove(counted)
-    var environment = scene.world.variables
-    for name in ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"] {
-      environment[name] = ProcessEnvironment.variable(name)
-    }
-    environment["LD_PRELOAD"] = try KillShim.shared.get().path
-    environment["KILL_COUNT"] = counted
-    // A sync reports no stages.
-    environment["KILL_FROM"] = "start"
-    environment.merge(point?.environment ?? [:]) { $1 }
+  /// One run, which is killed at a point.
+  private static func run(_ scene: SyncScene, killedAt point: KillPoint?) throws -> ChildRun {
     shorten(scene)
-    let victim = Locked<RunningProcess?>(nil)
-    if let point, point.event == .requests {
-      let kill: @Sendable () -> Void = { victim.withLock { $0?.kill(9) } }
-      scene.world.server.faults.add(.any, nth: point.number, .pause(afterBytes: 0, until: kill))
-    }
-    let before = scene.world.server.log.count
-    let child = try victim.withLock { victim in
-      let child = try ChildProcess.start(
-        ChildRun.executable, words(scene.store), environment: environment,
-        error: .file(scene.world.directory.file("errors")))
-      victim = child
-      return child
-    }
-    while child.readLine() != nil {}
-    let status = child.wait()
-    scene.world.server.faults.removeAll()
-    let numbers = String(decoding: (try? Files.read(counted)) ?? [], as: UTF8.self)
-      .split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
-    guard numbers.count == 2 else { return (status, [:]) }
-    return (
-      status,
-      [
-        .calls: numbers[0], .names: numbers[1],
-        .requests: scene.world.server.log.count - before,
-      ]
-    )
+    defer { scene.world.server.faults.removeAll() }
+    return try ChildRun(words(scene.store), scene.world, killedAt: point)
   }
 
   @Test func `a killed run leaves no store or the whole one, and the next run ends the same`()

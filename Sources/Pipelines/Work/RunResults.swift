@@ -15,7 +15,8 @@ struct RunResults {
     return try await RunOrders(run: run).withStore { store in
       let adoption = ResultAdoption(
         pipeline: run.pipeline, data: run.data, list: list, store: store)
-      let threads = (0..<run.pipeline.limits.jobs).map { _ in StoreThread(name: "collect") }
+      // Mostly the store and the disk are waited for.
+      let threads = (0..<WorkStore.width).map { _ in StoreThread(name: "collect") }
       var wide: String?
       var work = RunSummary.Work(orders: list.orders.count, snapshots: 0)
       for indexes in Array(list.orders.indices).parts(of: threads.count) {

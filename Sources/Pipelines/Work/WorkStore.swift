@@ -22,8 +22,8 @@ struct WorkStore: Sendable {
   /// A directory for copies of documents.
   let scratch: String
 
-  /// The number of files that are copied at the same time.
-  private static let width = 4
+  /// The number of files of a snapshot, and of snapshots, that are copied at the same time.
+  static let width = 4
   /// The maximum size of a document.
   private static let documentLimit: Int64 = 1 << 28
 

@@ -5,6 +5,8 @@ struct KillPoint: CustomStringConvertible {
     case calls
     /// Calls that create, rename, remove or sync files.
     case names
+    /// Calls that send to the org or to a store.
+    case sends
     case requests
     /// Requests that change records.
     case writes
@@ -37,7 +39,10 @@ struct KillPoint: CustomStringConvertible {
   }
 
   var environment: [String: String] {
-    guard event == .calls || event == .names else { return [:] }
+    switch event {
+    case .calls, .names, .sends: break
+    case .requests, .writes: return [:]
+    }
     var environment = ["KILL_AT": String(number), "KILL_OF": event.rawValue]
     switch moment {
     case .before: environment["KILL_SIDE"] = "before"

@@ -4,70 +4,57 @@ import System
 import TestSupport
 import Testing
 
-/// `kill -9` of the program at any call while it exchanges objects with a store, then the program
-/// again.
+/// `kill -9` of the program at a request to a store, then the program again.
 @Suite struct StoreKillTests {
   typealias Kind = PublishScene.Kind
-
-  /// The number of points of each test, spread over the program's calls.
-  private static let points = max(6, CampaignSize.killPoints.count / 8)
 
   /// A program that can be killed, and the world that it works in.
   private struct Victim {
     let world: World
-    let store: any ObjectStore
-    let arguments: [String]
+    let kind: Kind
+    let scratch: TemporaryDirectory
+    /// The command that is killed, and the one that completes its work.
+    let commands: (killed: [String], next: [String])
 
-    /// Runs the program, and returns its exit status and the number of its calls.
-    func run(killedAt call: Int? = nil, after: Bool = false) async throws -> (
-      status: Int32, calls: Int, told: String
-    ) {
-      let counted = world.directory.file("calls")
-      try Files.remove(counted)
-      var variables = [
-        "LD_PRELOAD": try KillShim.shared.get().path, "KILL_COUNT": counted, "KILL_FROM": "start",
-        "KILL_SIDE": after ? "after" : "before",
-      ]
-      variables["KILL_AT"] = call.map { "\($0)" }
-      // Only the program itself is killed, not the shell around it.
-      let shell = "exec env " + variables.map { "\($0)='\($1)'" }.joined(separator: " ") + #" "$@""#
-      let run = try await world.program(arguments, shell: shell)
-      let text = (try? Files.read(counted)).map { String(decoding: $0, as: UTF8.self) } ?? ""
-      let calls = text.split(separator: " ").first.flatMap { Int($0) } ?? 0
-      return (run.status, calls, run.everything)
-    }
-
-    /// Lets the locks of a killed program count as old, so that no test waits for a minute.
-    func ageLocks(_ directory: String) throws {
-      for file in try Tree.files(directory) where Files.name(of: file).hasPrefix(".lock-") {
-        try Files.setModificationTime(of: directory + "/" + file, nanoseconds: 1_000_000_000)
+    private func run(_ command: [String], killedAt point: KillPoint? = nil) async throws -> ChildRun
+    {
+      let arguments = command + [world.pipeline.file, "--data", world.root]
+      // Waiting for children must not block the other tests.
+      return try await StoreThread(name: "kill").run { [world] () throws in
+        try ChildRun(arguments, world, killedAt: point)
       }
     }
 
-    /// Kills the program at points that are spread over its calls; `check` gets what was killed.
+    /// Kills the program at requests that are spread over all of them, some before and some after
+    /// they are sent; `check` is told whether the work must be complete.
+    ///
+    /// A request to a directory is a few calls that make and remove names.
     func play(
-      _ scratch: TemporaryDirectory, reset: () async throws -> Void,
-      check: (_ isFinished: Bool) async throws -> Void
+      reset: () async throws -> Void, check: (_ isFinished: Bool) async throws -> Void
     ) async throws {
       try await reset()
-      let whole = try await run()
-      #expect(whole.status == 0 && whole.calls > 0, "\(whole)")
+      let event = kind == .s3 ? KillPoint.Event.sends : .names
+      let whole = try await run(commands.killed)
+      let count = whole.counts[event, default: 0]
+      #expect(whole.status == 0, "\(whole.story)")
+      try #require(count > 0)
       try await check(true)
       var deaths = 0
-      for point in 0..<StoreKillTests.points {
+      let numbers = Array(1...count).spread(CampaignSize.killPoints.count)
+      for (index, number) in numbers.enumerated() {
         try await reset()
-        // The first third of the calls reads files of the pipeline.
-        let low = whole.calls / 3
-        let call = low + (whole.calls - low) * point / StoreKillTests.points
-        let killed = try await run(killedAt: call, after: point % 2 == 1)
-        if killed.status == 137 { deaths += 1 }
+        let point = KillPoint(
+          event: event, number: number, moment: index % 2 == 0 ? .before : .after)
+        if try await run(commands.killed, killedAt: point).status == 137 { deaths += 1 }
         try await check(false)
-        try ageLocks(scratch.file("store"))
-        let next = try await run()
-        #expect(next.status == 0, "after call \(call) of \(whole.calls): \(next)")
+        try PublishScene.ageLocks(scratch.path)
+        let next = try await run(commands.next)
+        #expect(next.status == 0, "\(point) of \(count): \(next.story)")
         try await check(true)
       }
-      #expect(deaths > StoreKillTests.points / 2)
+      print(
+        "StoreKillTests: \(commands.killed[0]), \(kind): killed at \(deaths) of \(count) \(event)")
+      #expect(deaths * 4 > numbers.count * 3)
     }
   }
 
@@ -80,9 +67,10 @@ import Testing
     let (data, copy) = (scene.world.data.path, scene.scratch.file("copy"))
     try Tree.copy(data, to: copy)
     let contents = ["1.db": try scene.returned("one"), "2.db": try scene.returned("two")]
+    let ingest = ["run", "--only", "ingest"]
     let victim = Victim(
-      world: scene.world, store: scene.store, arguments: ["run", "--only", "ingest"])
-    try await victim.play(scene.scratch) {
+      world: scene.world, kind: kind, scratch: scene.scratch, commands: (ingest, ingest))
+    try await victim.play {
       try Tree.copy(copy, to: data)
       for (key, content) in contents { try await scene.put(key, content) }
     } check: { isFinished in
@@ -110,6 +98,8 @@ import Testing
     }
     try await world.run()
     let ada = try world.user("ada").id
+    let notes = world.data.path + "/published.json"
+    let old = try Files.read(notes)
     var first: [String: ObjectContent] = [:]
     for object in try await store.list("") {
       let file = scratch.file("object-\(first.count)")
@@ -119,11 +109,15 @@ import Testing
     let account = try #require(try world.ids("accounts", on: world.device("ada")).first)
     try world.change(account, ["Phone": "+1 555 0150"])
     try world.org.moveClock(by: 60_000)
-    try await world.run(.prime)
+    try await world.run(.prime, .pack)
+    // The second generation is packed, and not yet published.
+    try DurableFile.write(old, to: notes)
     let copy = scratch.file("copy")
     try Tree.copy(world.data.path, to: copy)
-    let victim = Victim(world: world, store: store, arguments: ["run", "--only", "pack"])
-    try await victim.play(scratch) {
+    let victim = Victim(
+      world: world, kind: kind, scratch: scratch,
+      commands: (["publish"], ["run", "--only", "pack"]))
+    try await victim.play {
       try Tree.copy(copy, to: world.data.path)
       for object in try await store.list("") {
         try await store.delete(object.key, matching: object.version)

@@ -1,3 +1,4 @@
+import Crypto
 import JSON
 import Ledger
 import ObjectStore
@@ -5,6 +6,7 @@ import Pipelines
 import SQLite
 import System
 import TestSupport
+import Testing
 
 /// A primed world whose next run is performed by one process, or by workers.
 ///
@@ -84,6 +86,16 @@ struct WorkScene: Sendable {
       world.pipeline, variables: world.variables, options: options, report: { _ in })
   }
 
+  /// The program, which may be killed.
+  func program(_ words: [String], killedAt point: KillPoint? = nil) async throws -> ChildRun {
+    // Waiting for children must not block the other tests.
+    let run = try await StoreThread(name: "kill").run { [world] () throws in
+      try ChildRun(words, world, killedAt: point)
+    }
+    if run.status == 137 { try PublishScene.ageLocks(scratch.path) }
+    return run
+  }
+
   /// Several workers at the same time.
   func work(_ shards: [Int], of count: Int) async throws -> [WorkSummary] {
     try await withThrowingTaskGroup(of: WorkSummary.self) { group in
@@ -133,6 +145,46 @@ struct WorkScene: Sendable {
   func differences(_ one: String, _ other: String) throws -> [String] {
     let (one, other) = (try state(one), try state(other))
     return Set(one.keys).union(other.keys).filter { one[$0] != other[$0] }.sorted()
+  }
+
+  /// The newest generation of each user.
+  func generations(_ root: String) throws -> [String: Int] {
+    let data = DataDirectory(root: root, name: world.pipeline.name)
+    return try data.snapshots().reduce(into: [:]) { $0[$1] = try data.generations(of: $1).last }
+  }
+
+  /// The digests of the files of each generation that workers have made, by user and by path; the
+  /// issued records have the path `issued`.
+  func results() async throws -> [String: Set<[String: String]>] {
+    var results: [String: Set<[String: String]>] = [:]
+    for key in try await keys() where key.contains("/results/") {
+      let copy = scratch.file("result")
+      _ = try #require(try await store.get(key, to: copy, limit: .max))
+      for snapshot in try JSONValue(parsing: Files.read(copy))["snapshots"]?.array ?? [] {
+        guard let user = snapshot["user"]?.string, let issued = snapshot["issued"] else { continue }
+        var digests = ["issued": issued["sha256"]?.string ?? ""]
+        for file in snapshot["files"]?.array ?? [] {
+          digests[file["path"]?.string ?? ""] = file["sha256"]?.string
+        }
+        results[user, default: []].insert(digests)
+      }
+    }
+    return results
+  }
+
+  /// Whether all files of a user's generation are those of one of the results.
+  func isOne(
+    of results: Set<[String: String]>, _ root: String, _ user: String, _ generation: Int
+  ) throws -> Bool {
+    let data = DataDirectory(root: root, name: world.pipeline.name)
+    return try results.contains { digests in
+      try digests.allSatisfy { path, digest in
+        let file =
+          path == "issued"
+          ? data.issued(generation, of: user) : data.generation(generation, of: user) + "/" + path
+        return Files.exists(file) && (try Digest.sha256Hex(file: file)) == digest
+      }
+    }
   }
 
   /// The keys of the objects in a directory of the work store.

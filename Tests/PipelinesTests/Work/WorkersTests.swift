@@ -1,5 +1,6 @@
 import Crypto
 import JSON
+import Ledger
 import ObjectStore
 import Pipelines
 import System
@@ -28,6 +29,9 @@ import Testing
       #expect(collected.work?.missing == 0 && collected.warnings == expected.warnings)
       #expect(collected.exitStatus == expected.exitStatus)
       #expect(collected.open == expected.open && collected.waiting == expected.waiting)
+      // The run's summary has the counts of its first part too.
+      #expect(collected.verdicts == expected.verdicts && collected.requests > ordered.requests)
+      #expect(collected.costs.map(\.stage) == expected.costs.map(\.stage))
       for (one, other) in zip(collected.snapshots, expected.snapshots) {
         #expect(one.id == other.id && one.generation == other.generation)
         #expect(one.changed == other.changed && one.soups == other.soups)
@@ -44,6 +48,22 @@ import Testing
     let files = try await scene.keys("files/")
     try await scene.run(in: divided, .orders)
     #expect(try await Set(scene.keys("files/")) == Set(files))
+  }
+
+  @Test func `users who read alike are in one order`() async throws {
+    let scene = try await WorkScene.prepared(ordersOf: 2)
+    let ledger = try LedgerDatabase(path: scene.world.data.state)
+    let users = try scene.world.data.snapshots().filter { $0 != SnapshotID.global }
+    for (user, name) in zip(users, ["one", "other", "one"]) {
+      try ledger.store(name, as: .readingClass(user))
+    }
+    ledger.close()
+    try await scene.run(in: scene.world.root, .orders)
+    let orders = try await scene.keys().filter { $0.contains("/orders/") }.sorted().map { key in
+      try JSONValue(parsing: Files.read(scene.directory + "/" + key))["snapshots"]?.array?
+        .compactMap { $0["order"]?["user"]?.string } ?? []
+    }
+    #expect(orders.map { $0.sorted() } == [[SnapshotID.global], [users[0], users[2]], [users[1]]])
   }
 
   @Test(arguments: [true, false])
