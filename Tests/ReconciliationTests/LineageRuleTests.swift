@@ -2,12 +2,12 @@ import Ledger
 import Testing
 
 struct LineageRuleTests {
-  private typealias Edit = ReturnFacts.DirtyRow
+  private typealias Edit = LineageEvidence.DirtyRow
   private static func facts(
     _ lineage: Int64? = nil, _ install: String? = nil, _ handback: Int64? = nil,
     _ edits: [Int64: (Int64, String)], clean: [Int64: Int64] = [:]
-  ) -> ReturnFacts {
-    ReturnFacts(
+  ) -> LineageEvidence {
+    LineageEvidence(
       lineage: lineage, install: install, handback: handback,
       edits: Dictionary(
         uniqueKeysWithValues: edits.map {
@@ -19,12 +19,12 @@ struct LineageRuleTests {
 
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
-    let candidate: ReturnFacts
-    let known: [ReturnFacts]
+    let candidate: LineageEvidence
+    let known: [LineageEvidence]
     let expected: LineageRule.Choice
     var testDescription: String { name }
     init(
-      _ name: String, _ candidate: ReturnFacts, after known: [ReturnFacts],
+      _ name: String, _ candidate: LineageEvidence, after known: [LineageEvidence],
       _ expected: LineageRule.Choice
     ) {
       (self.name, self.candidate, self.known, self.expected) = (name, candidate, known, expected)
@@ -133,10 +133,11 @@ struct LineageRuleTests {
   ]
 
   private static func facts(_ edits: [Int64: (Int64, String)], clean: [Int64: Int64] = [:])
-    -> ReturnFacts
+    -> LineageEvidence
   { facts(nil, nil, nil, edits, clean: clean) }
 
-  private static func facts(_ lineage: Int64, _ edits: [Int64: (Int64, String)]) -> ReturnFacts {
+  private static func facts(_ lineage: Int64, _ edits: [Int64: (Int64, String)]) -> LineageEvidence
+  {
     facts(lineage, nil, nil, edits)
   }
 

@@ -130,11 +130,11 @@ extension LedgerDatabase {
       }
     }
     // The content that a row has had since it was issued is not evidence of the device.
-    let facts = ReturnFacts(
+    let facts = LineageEvidence(
       install: row.install, handback: row.handback,
       edits: Dictionary(
         changed.map {
-          ($0.row, ReturnFacts.DirtyRow(lastModified: $0.lastModified, content: $1))
+          ($0.row, LineageEvidence.DirtyRow(lastModified: $0.lastModified, content: $1))
         }, uniquingKeysWith: { first, _ in first }),
       cleanRows: Dictionary(
         witnesses.map { ($0.row, $0.lastModified) }, uniquingKeysWith: { first, _ in first }),
@@ -263,8 +263,8 @@ extension LedgerDatabase {
     return id
   }
 
-  private func lineage(of facts: ReturnFacts, stampID: String) throws -> Ancestry {
-    switch LineageRule.choose(for: facts, among: try returnFacts(stampID: stampID)) {
+  private func lineage(of facts: LineageEvidence, stampID: String) throws -> Ancestry {
+    switch LineageRule.choose(for: facts, among: try lineageEvidence(stampID: stampID)) {
     case .known(let lineage): return try ancestry(of: lineage)
     case .new: return try newLineage(stampID, facts.install, trunk: nil, at: nil)
     case .fork(let trunk, let handback):
@@ -288,9 +288,9 @@ extension LedgerDatabase {
     Ancestry(lineage: lineage, in: try trunks(of: [lineage]))
   }
 
-  private func returnFacts(stampID: String) throws -> [ReturnFacts] {
+  private func lineageEvidence(stampID: String) throws -> [LineageEvidence] {
     try returns("WHERE r.stamp_id = \(stampID)").map { row in
-      var edits: [RowKey: ReturnFacts.DirtyRow] = [:]
+      var edits: [RowKey: LineageEvidence.DirtyRow] = [:]
       for edit in try connection.all(
         """
         SELECT n.store, n.soup, n.entry_id, n.last_modified_ms, n.content
@@ -301,7 +301,7 @@ extension LedgerDatabase {
             AND c.last_modified_ms = n.last_modified_ms)
         """)
       {
-        edits[rowKey(edit)] = ReturnFacts.DirtyRow(
+        edits[rowKey(edit)] = LineageEvidence.DirtyRow(
           lastModified: edit[3].integer ?? 0, content: edit[4].text ?? "")
       }
       var clean: [RowKey: Int64] = [:]
@@ -312,7 +312,7 @@ extension LedgerDatabase {
       }
       let stores = try connection.all(
         "SELECT DISTINCT store FROM returned_soup WHERE return_id = \(row.id)")
-      return ReturnFacts(
+      return LineageEvidence(
         lineage: row.lineage, install: row.install, handback: row.handback, edits: edits,
         cleanRows: clean, stores: Set(stores.map { StoreKey(text: $0[0].text ?? "") }))
     }

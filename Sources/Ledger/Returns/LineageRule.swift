@@ -1,5 +1,5 @@
 /// The facts of a return that determine the device it came from.
-package struct ReturnFacts: Sendable, Hashable {
+package struct LineageEvidence: Sendable, Hashable {
   /// A row of the return that is an edit.
   package struct DirtyRow: Sendable, Hashable {
     var lastModified: Int64
@@ -39,12 +39,12 @@ package struct ReturnFacts: Sendable, Hashable {
   }
 
   /// Whether two returns have a store in common; always true if one of them lists no stores.
-  func meets(_ other: ReturnFacts) -> Bool {
+  func meets(_ other: LineageEvidence) -> Bool {
     stores.isEmpty || other.stores.isEmpty || !stores.isDisjoint(with: other.stores)
   }
 
   /// The facts about the stores that another return also has.
-  func within(_ other: ReturnFacts) -> ReturnFacts {
+  func within(_ other: LineageEvidence) -> LineageEvidence {
     if stores.isEmpty || other.stores.isEmpty { return self }
     var part = self
     part.stores.formIntersection(other.stores)
@@ -57,7 +57,7 @@ package struct ReturnFacts: Sendable, Hashable {
   /// date.
   ///
   /// If so, `later` may be a later state of the same store.
-  func isHeld(by later: ReturnFacts) -> Bool {
+  func isHeld(by later: LineageEvidence) -> Bool {
     edits.allSatisfy { row, edit in
       later.rows[row].map { $0 >= edit.lastModified } ?? false
     }
@@ -65,7 +65,7 @@ package struct ReturnFacts: Sendable, Hashable {
 
   /// Whether `later` shows that the device of this return made it: every edit of this return is
   /// still there, none has an earlier date, and at least one has the same date to the millisecond.
-  func isContinued(by later: ReturnFacts) -> Bool {
+  func isContinued(by later: LineageEvidence) -> Bool {
     isHeld(by: later) && edits.contains { row, edit in later.rows[row] == edit.lastModified }
   }
 }
@@ -88,7 +88,9 @@ package enum LineageRule {
   }
 
   /// The lineage of `candidate` among the returns of the same stamp, in order of arrival.
-  package static func choose(for candidate: ReturnFacts, among known: [ReturnFacts]) -> Choice {
+  package static func choose(for candidate: LineageEvidence, among known: [LineageEvidence])
+    -> Choice
+  {
     if candidate.install != nil { return byInstall(candidate, known) }
     return byEvidence(
       candidate,
@@ -98,12 +100,12 @@ package enum LineageRule {
   /// The returns of one lineage in order of arrival.
   private struct Line {
     var lineage: Int64
-    var returns: [ReturnFacts]
+    var returns: [LineageEvidence]
 
     /// The last return that a return with the counter `handback` could follow.
-    func last(before handback: Int64?) -> ReturnFacts? {
+    func last(before handback: Int64?) -> LineageEvidence? {
       let earlier = returns.filter { ($0.handback ?? .min) < (handback ?? .max) }
-      var last: ReturnFacts?
+      var last: LineageEvidence?
       for one in earlier where (one.handback ?? .min) >= (last?.handback ?? .min) { last = one }
       return last
     }
@@ -116,7 +118,8 @@ package enum LineageRule {
     }
   }
 
-  private static func byInstall(_ candidate: ReturnFacts, _ known: [ReturnFacts]) -> Choice {
+  private static func byInstall(_ candidate: LineageEvidence, _ known: [LineageEvidence]) -> Choice
+  {
     let own = known.filter { $0.install == candidate.install }
     var lines: [Line] = []
     for one in own {
@@ -148,7 +151,7 @@ package enum LineageRule {
   /// rows at the same or a later date. Otherwise the device was restored from a backup and counts
   /// again from there: its edits are new, and form a separate lineage from that counter on.
   private static func byNumber(
-    _ candidate: ReturnFacts, _ handback: Int64, _ lines: [Line]
+    _ candidate: LineageEvidence, _ handback: Int64, _ lines: [Line]
   ) -> Choice {
     let older = lines.first { line in
       !line.has(handback)
@@ -175,7 +178,7 @@ package enum LineageRule {
   /// A lineage whose last return was continued by another lineage is part of that one's past. A
   /// last return without edits is compatible with anything, and one with older edits with a later
   /// edit of the same rows: only an unchanged edit is evidence.
-  private static func predecessor(of candidate: ReturnFacts, _ lines: [Line]) -> Line? {
+  private static func predecessor(of candidate: LineageEvidence, _ lines: [Line]) -> Line? {
     let held = lines.compactMap { line in
       line.last(before: candidate.handback).flatMap { last in
         last.isHeld(by: candidate) ? (line: line, last: last) : nil
@@ -192,7 +195,8 @@ package enum LineageRule {
     return shown.count == 1 ? shown[0].line : nil
   }
 
-  private static func byEvidence(_ candidate: ReturnFacts, _ known: [ReturnFacts]) -> Choice {
+  private static func byEvidence(_ candidate: LineageEvidence, _ known: [LineageEvidence]) -> Choice
+  {
     var fitting: [Int64] = []
     var refused: Set<Int64> = []
     for other in known {

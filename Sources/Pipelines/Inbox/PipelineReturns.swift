@@ -18,7 +18,7 @@ package struct PipelineReturns: Sendable {
   ///
   /// If a run is active, a file that it moves meanwhile may be missing, or may be named by its
   /// digest.
-  package func list() throws -> [LyingReturn] {
+  package func list() throws -> [File] {
     try LedgerCheck.checkRights(data)
     var found = try inbox()
     for directory in try Self.directories(in: data.processing) {
@@ -31,7 +31,7 @@ package struct PipelineReturns: Sendable {
   }
 
   /// Returns the files with a given name, or with a digest that has the given prefix.
-  package func find(_ word: String) throws -> [LyingReturn] {
+  package func find(_ word: String) throws -> [File] {
     let all = try list()
     let exact = all.filter { $0.name == word || $0.sha256 == word }
     if !exact.isEmpty || word.utf8.count < Self.leastDigits { return exact }
@@ -43,13 +43,13 @@ package struct PipelineReturns: Sendable {
 
   // MARK: listing
 
-  private func inbox() throws -> [LyingReturn] {
+  private func inbox() throws -> [File] {
     let directory = data.inbox(pipeline.inbox.path)
     guard Files.isDirectory(directory) else { return [] }
     let inbox = Inbox(
       directory: directory, root: data.path, settleSeconds: pipeline.inbox.settleSeconds,
       fileBytes: pipeline.inbox.limits.fileBytes)
-    var found: [LyingReturn] = []
+    var found: [File] = []
     for candidate in try inbox.candidates(now: Clock.wallMilliseconds()) {
       var one = waiting(candidate.path)
       if let refusal = candidate.refusal {
@@ -72,22 +72,22 @@ package struct PipelineReturns: Sendable {
     return found
   }
 
-  private func waiting(_ path: String) -> LyingReturn {
+  private func waiting(_ path: String) -> File {
     let time = (try? Files.modificationTime(of: path)).map { $0 / 1_000_000 }
-    return LyingReturn(
+    return File(
       state: .waiting, name: Files.name(of: path), path: path, bytes: DiskUse.bytes(of: path),
       since: time)
   }
 
-  private func lying(_ directory: String, _ state: LyingReturn.State) throws -> LyingReturn {
+  private func lying(_ directory: String, _ state: File.State) throws -> File {
     let taken = TakenReturn(directory: directory)
     let sha256 = Files.name(of: directory)
-    return LyingReturn(
+    return File(
       state: state, name: taken?.name ?? sha256, sha256: sha256, path: directory,
       bytes: DiskUse.bytes(of: directory), since: taken?.arrived)
   }
 
-  private func quarantined() throws -> [LyingReturn] {
+  private func quarantined() throws -> [File] {
     let reasons = try Quarantine.list(data.quarantine).reduce(into: [:]) {
       $0[$1.sha256] = $1.detail
     }
@@ -102,14 +102,14 @@ package struct PipelineReturns: Sendable {
     }
   }
 
-  private func discarded() throws -> [LyingReturn] {
+  private func discarded() throws -> [File] {
     guard Files.isDirectory(data.quarantine) else { return [] }
     return try Files.list(data.quarantine).compactMap { name in
       guard name.hasSuffix(Quarantine.discardedEnding) else { return nil }
       let bytes = (try? Files.read(data.quarantine + "/" + name, limit: 1 << 16)) ?? []
       guard let note = try? JSONValue(parsing: bytes) else { return nil }
       let sha256 = String(name.dropLast(Quarantine.discardedEnding.count))
-      var one = LyingReturn(
+      var one = File(
         state: .discarded, name: note["name"]?.string ?? sha256, sha256: sha256)
       one.since = note["discarded"]?.string.flatMap { Dates.milliseconds(iso8601: $0) }
       (one.reason, one.code) = (note["reason"]?.string, note["code"]?.string)
@@ -119,7 +119,7 @@ package struct PipelineReturns: Sendable {
   }
 
   /// Adds what the ledger knows about returns that were processed.
-  private func withOwners(_ returns: [LyingReturn]) throws -> [LyingReturn] {
+  private func withOwners(_ returns: [File]) throws -> [File] {
     guard !returns.isEmpty, let ledger = try data.ledgerIfThere() else { return returns }
     defer { ledger.close() }
     return try returns.map { one in
@@ -141,7 +141,7 @@ package struct PipelineReturns: Sendable {
   // MARK: actions
 
   /// Moves refused returns back to the inbox, where the next ingest validates them again.
-  package func release(_ words: [String]) throws -> [LyingReturn] {
+  package func release(_ words: [String]) throws -> [File] {
     try work(words) { one, sha256 in
       let place = data.processing + "/" + sha256
       guard TakenReturn(directory: data.quarantine + "/" + sha256) != nil else {
@@ -158,7 +158,7 @@ package struct PipelineReturns: Sendable {
   }
 
   /// Removes refused returns, and records who removed them and when.
-  package func discard(_ words: [String], by name: String) throws -> [LyingReturn] {
+  package func discard(_ words: [String], by name: String) throws -> [File] {
     try work(words) { one, sha256 in
       let place = data.quarantine + "/" + sha256
       var note: JSONObject = ["format": 1, "name": .string(one.name), "sha256": .string(sha256)]
@@ -177,14 +177,14 @@ package struct PipelineReturns: Sendable {
 
   /// Applies an action to all of the named returns, or to none if one of them does not exist.
   private func work(
-    _ words: [String], _ body: (LyingReturn, _ sha256: String) throws -> Void
-  ) throws -> [LyingReturn] {
+    _ words: [String], _ body: (File, _ sha256: String) throws -> Void
+  ) throws -> [File] {
     guard Files.exists(data.path) else {
       throw try unknown(words.first ?? "", inQuarantine: true)
     }
     let lock = try PipelineRun.takeLock(data)
     defer { lock.close() }
-    var chosen: [LyingReturn] = []
+    var chosen: [File] = []
     for word in words {
       let found = try find(word).filter { $0.state == .quarantined }
       guard found.count == 1, let one = found.first else {
@@ -236,7 +236,7 @@ package struct PipelineReturns: Sendable {
     return error
   }
 
-  private func several(_ word: String, _ found: [LyingReturn]) -> PipelineError {
+  private func several(_ word: String, _ found: [File]) -> PipelineError {
     PipelineError(
       .configuration, "returns.several", "\(word) names \(found.count) returns",
       location: data.quarantine,

@@ -36,7 +36,7 @@ struct ReturnIntake: Sendable {
   /// A return that was validated and read, its own stamp first, with its warnings.
   struct Reading: Sendable {
     var warnings: [String] = []
-    var result: Result<[ReturnReading], any Error>
+    var result: Result<[Part], any Error>
   }
 
   /// A copied candidate or a return that was taken before, already read unless its content seems to
@@ -146,9 +146,9 @@ struct ReturnIntake: Sendable {
   private func read(
     _ validated: ValidatedReturn, _ taken: TakenReturn, _ open: OpenStores,
     _ warnings: inout [String]
-  ) throws -> [ReturnReading] {
+  ) throws -> [Part] {
     warnings += validated.notes
-    var parts: [ReturnReading] = []
+    var parts: [Part] = []
     for (stamp, stores) in validated.storesByStamp {
       let issued = try issued(stamp, validated.sourceName, &warnings)
       let isKnown = isKnown(stamp)
@@ -159,12 +159,12 @@ struct ReturnIntake: Sendable {
           "\(taken.name): the issued records of generation \(stamp.generation) \(why): "
             + "its edits are compared as the SDK does")
       }
-      var part = ReturnReading(
-        pipeline: pipeline, data: data, stamp: stamp, platform: validated.platform, issued: issued,
-        hasRecords: isKnown, row: row(stamp, issued, validated, taken))
+      var part = Part(
+        stamp: stamp, platform: validated.platform, issued: issued, hasRecords: isKnown,
+        row: row(stamp, issued, validated, taken))
       for store in stores {
         warnings += alteredSoups(store, issued).map { "\(taken.name): \($0)" }
-        try part.add(store, of: taken.name, open: open)
+        try add(store, to: &part, of: taken.name, open: open)
       }
       warnings += part.stores.flatMap(\.found.warnings).map { "\(taken.name): \($0)" }
       if stamp.stampID == validated.stamp.stampID {

@@ -177,7 +177,7 @@ struct IngestStage {
       let read = try reading.result.get()
       try LedgerCheck.checkIssued(
         read.map(\.stamp), run.stamps(), run.ledger, run.data, taken.name)
-      return try enter(read)
+      return try enter(read, intake)
     }
     switch ingested {
     case .success(let result):
@@ -245,18 +245,20 @@ struct IngestStage {
   }
 
   /// Writes the edits of a return to the ledger.
-  private func enter(_ parts: [ReturnReading]) throws -> ReturnOutcome {
+  private func enter(
+    _ parts: [ReturnIntake.Part], _ intake: ReturnIntake
+  ) throws -> ReturnOutcome {
     let whole = parts[0].stamp
     let rows = try parts.map { part in
-      try part.entry(
-        run.ledger.rowsToWitness(stampIDs: [part.stamp.stampID, whole.stampID]))
+      try intake.entry(
+        part, run.ledger.rowsToWitness(stampIDs: [part.stamp.stampID, whole.stampID]))
     }
     let result = try run.ledger.record(
       return: rows[0], parts: Array(rows.dropFirst()), run: run.row.id)
     if result.isKnown { return .known }
     return .accepted(
       whole, edits: rows.reduce(0) { $0 + $1.edits.count }, new: result.new, known: result.known,
-      leftAlone: ReturnReading.leftAlone(by: parts))
+      leftAlone: ReturnIntake.leftAlone(by: parts))
   }
 
   // MARK: expectations

@@ -46,7 +46,7 @@ struct ReturnsListCommand: Command {
 /// The text of a return.
 enum ReturnText {
   /// Returns the state and the reason; if `isWhole`, also the path and the edits.
-  static func lines(_ one: LyingReturn, isWhole: Bool, _ program: Program) -> [String] {
+  static func lines(_ one: PipelineReturns.File, isWhole: Bool, _ program: Program) -> [String] {
     let digest = one.shortDigest.map { " (\($0))" } ?? ""
     let owner = one.owner.map { " of \($0)" } ?? ""
     let since = one.since.map { " since \(Dates.utcSeconds($0))" } ?? ""

@@ -5,7 +5,7 @@ import SmartStore
 import Snapshots
 import System
 
-extension ReturnReading {
+extension ReturnIntake {
   /// The number of elements looked up in a soup.
   ///
   /// The first ones were issued; a device appends its own.
@@ -21,7 +21,7 @@ extension ReturnReading {
   ) throws {
     let stamp = validated.stamp
     let path = data.issued(stamp.generation, of: stamp.user)
-    guard validated.scope == .user, hasRecords, Files.exists(path) else { return }
+    guard validated.scope == .user, Files.exists(path) else { return }
     do {
       let issued = try IssuedRecordReader(path: path)
       for soup in soups where try store.hasSoup(soup.soup) {

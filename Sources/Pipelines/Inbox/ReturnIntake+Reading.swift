@@ -7,50 +7,43 @@ import Returns
 import SmartStore
 import System
 
-/// The stores of a validated return that have one stamp: reads their edits, and finds the merge base
-/// of each.
-struct ReturnReading: Sendable {
-  let pipeline: Pipeline
-  let data: DataDirectory
-  let stamp: Provenance
-  let platform: Platform
-  /// The generation that the return was issued in, if it is kept.
-  let issued: GenerationRecord?
-  /// Whether the issued records with its number belong to that generation.
-  let hasRecords: Bool
-  /// What the ledger records of it.
-  var row: ReturnRow
-  /// The stores that were read, each with its edits.
-  private(set) var stores: [(store: ValidatedStore, found: EditReading)] = []
-  private var unknownSoups: [String] = []
-
-  /// Describes stores of which none is read yet.
-  init(
-    pipeline: Pipeline, data: DataDirectory, stamp: Provenance, platform: Platform,
-    issued: GenerationRecord?, hasRecords: Bool, row: ReturnRow
-  ) {
-    (self.pipeline, self.data, self.stamp, self.platform) = (pipeline, data, stamp, platform)
-    (self.issued, self.hasRecords, self.row) = (issued, hasRecords, row)
+/// Reads the edits of validated stores, and finds the merge base of each.
+extension ReturnIntake {
+  /// The stores of a return that have one stamp, each with its edits.
+  struct Part: Sendable {
+    let stamp: Provenance
+    let platform: Platform
+    /// The generation that the return was issued in, if it is kept.
+    let issued: GenerationRecord?
+    /// Whether the issued records with its number belong to that generation.
+    let hasRecords: Bool
+    /// What the ledger records of it.
+    var row: ReturnRow
+    /// The stores that were read.
+    var stores: [(store: ValidatedStore, found: EditReading)] = []
+    var unknownSoups: [String] = []
   }
 
-  /// Reads a store of the return `name`, unless it cannot have edits.
-  mutating func add(_ store: ValidatedStore, of name: String, open: OpenStores) throws {
-    row.marks[store.key] = store.stamp.carried
-    unknownSoups += store.unknownSoups
+  /// Reads a store of the return `name` into its part, unless it cannot have edits.
+  func add(
+    _ store: ValidatedStore, to part: inout Part, of name: String, open: OpenStores
+  ) throws {
+    part.row.marks[store.key] = store.stamp.carried
+    part.unknownSoups += store.unknownSoups
     if store.isUntouched { return }
-    let found = try read(store, of: name, open: open)
-    stores.append((store, found))
-    row.soupTotals.merge(found.totals) { $1 }
-    row.compared.formUnion(found.compared)
+    let found = try read(store, of: part, name, open: open)
+    part.stores.append((store, found))
+    part.row.soupTotals.merge(found.totals) { $1 }
+    part.row.compared.formUnion(found.compared)
   }
 
   /// Returns what the ledger records, including the unchanged ones among rows that earlier returns
   /// had as edits, because such a return may have been recorded since.
-  func entry(_ rows: [RowKey]) throws -> ReturnRow {
-    var entry = row
-    for (store, found) in stores {
+  func entry(_ part: Part, _ rows: [RowKey]) throws -> ReturnRow {
+    var entry = part.row
+    for (store, found) in part.stores {
       entry.edits += found.edits
-      entry.witnesses += try witnesses(store, rows: rows, besides: found)
+      entry.witnesses += try witnesses(store, of: part, rows: rows, besides: found)
     }
     return entry
   }
@@ -58,7 +51,7 @@ struct ReturnReading: Sendable {
   /// The soups of a return that were not issued and belong to the app.
   ///
   /// They are not read.
-  static func leftAlone(by parts: [ReturnReading]) -> [String] {
+  static func leftAlone(by parts: [Part]) -> [String] {
     Set(parts.flatMap(\.unknownSoups)).subtracting(parts.flatMap(\.row.soupTotals.keys).map(\.soup))
       .sorted()
   }
@@ -67,7 +60,7 @@ struct ReturnReading: Sendable {
   ///
   /// The store is `open` already, or is opened again.
   private func read(
-    _ validated: ValidatedStore, of name: String, open: OpenStores
+    _ validated: ValidatedStore, of part: Part, _ name: String, open: OpenStores
   ) throws -> EditReading {
     let settings = settings(of: validated)
     let store: Store
@@ -78,8 +71,8 @@ struct ReturnReading: Sendable {
       store = try Store(untrusted: validated.path, proof: validated.proof)
     }
     defer { try? store.close() }
-    let soups = soups(of: validated, settings)
-    try checkOwner(of: store, validated, soups, name)
+    let soups = soups(of: validated, part, settings)
+    if part.hasRecords { try checkOwner(of: store, validated, soups, name) }
     func read(_ dates: IssuedDates?, _ unflagged: UnflaggedRule?) throws -> EditReading {
       try EditReader.read(
         store: store, key: validated.key, soups: soups, issued: dates,
@@ -87,17 +80,17 @@ struct ReturnReading: Sendable {
     }
     var reading: EditReading
     do {
-      let rule = try unflaggedRule(validated, validated.key)
-      reading = try read(try dates(validated), rule?.rule)
+      let rule = try unflaggedRule(validated, part)
+      reading = try read(try dates(validated, part), rule?.rule)
       reading.compared.formUnion(rule?.soups ?? [])
     } catch let error as SnapshotError where error.isDamage {
-      reading = try read(issued.map { IssuedDates(made: $0.created) }, nil)
+      reading = try read(part.issued.map { IssuedDates(made: $0.created) }, nil)
       if pipeline.reconcile.detectEdits == .compare {
         reading.warnings.append("edits without flags cannot be detected: \(error)")
       }
     }
     do {
-      try addBases(to: &reading.edits, validated, settings)
+      if part.hasRecords { try addBases(to: &reading.edits, validated, settings) }
     } catch let error as SnapshotError where error.isDamage {
       // A fault in a file of ours makes the comparison less precise, but never refuses a return.
       reading.warnings.append(
@@ -107,10 +100,10 @@ struct ReturnReading: Sendable {
   }
 
   /// Returns the dates that rows were issued with, which show what the device has written.
-  private func dates(_ validated: ValidatedStore) throws -> IssuedDates? {
-    guard let issued else { return nil }
+  private func dates(_ validated: ValidatedStore, _ part: Part) throws -> IssuedDates? {
+    guard let issued = part.issued else { return nil }
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
-    guard hasRecords, Files.exists(path) else { return IssuedDates(made: issued.created) }
+    guard part.hasRecords, Files.exists(path) else { return IssuedDates(made: issued.created) }
     let records = try IssuedRecordReader(path: path)
     return IssuedDates(made: issued.created) { soup, id in
       let key = PrimeInput.key(validated.storeName, soup)
@@ -119,14 +112,14 @@ struct ReturnReading: Sendable {
   }
 
   private func witnesses(
-    _ validated: ValidatedStore, rows: [RowKey], besides found: EditReading
+    _ validated: ValidatedStore, of part: Part, rows: [RowKey], besides found: EditReading
   ) throws -> [CleanRow] {
     guard rows.contains(where: { $0.store == validated.key }) else { return found.witnesses }
     let store = try Store(untrusted: validated.path, proof: validated.proof)
     defer { try? store.close() }
     return try EditReader.witnesses(
       store: store, key: validated.key,
-      soups: soups(of: validated, settings(of: validated)), rows: rows, besides: found,
+      soups: soups(of: validated, part, settings(of: validated)), rows: rows, besides: found,
       recordMiB: pipeline.inbox.limits.recordMiB)
   }
 
@@ -137,18 +130,18 @@ struct ReturnReading: Sendable {
   }
 
   private func soups(
-    of validated: ValidatedStore, _ settings: StoreSettings?
+    of validated: ValidatedStore, _ part: Part, _ settings: StoreSettings?
   ) -> [SoupReading] {
     Set(settings?.schema.soups.map(\.soupName) ?? [])
-      .union(issuedSoups(validated)).subtracting(validated.missingSoups)
+      .union(issuedSoups(validated, part)).subtracting(validated.missingSoups)
       .sorted().map { soup($0, in: settings) }
   }
 
   /// The soups that the store was issued with.
   ///
   /// Edits in a soup that was removed from the configuration are reported, not lost.
-  private func issuedSoups(_ validated: ValidatedStore) -> Set<String> {
-    let entry = issued?.entries(of: platform).first {
+  private func issuedSoups(_ validated: ValidatedStore, _ part: Part) -> Set<String> {
+    let entry = part.issued?.entries(of: part.platform).first {
       $0.scope == validated.scope && $0.storeName == validated.storeName
     }
     return Set(entry?.counts.keys.map { $0 } ?? []).intersection(validated.unknownSoups)
@@ -180,14 +173,14 @@ struct ReturnReading: Sendable {
   /// is still that of the issued record, is an edit if a field that a sync up sends has a different
   /// value.
   private func unflaggedRule(
-    _ validated: ValidatedStore, _ key: StoreKey
+    _ validated: ValidatedStore, _ part: Part
   ) throws -> (rule: UnflaggedRule, soups: [SoupKey])? {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
-    guard pipeline.reconcile.detectEdits == .compare, hasRecords, Files.exists(path) else {
+    guard pipeline.reconcile.detectEdits == .compare, part.hasRecords, Files.exists(path) else {
       return nil
     }
     let issued = try IssuedRecordReader(path: path)
-    let settings = settings(of: validated)
+    let (key, settings) = (validated.key, settings(of: validated))
     var sent: [String: Set<String>] = [:]
     for rule in try ReconcileStage.rules(of: pipeline) where rule.soup.store == key {
       sent[rule.soup.soup, default: []].formUnion(rule.sentFields(of: .update))
@@ -218,7 +211,7 @@ struct ReturnReading: Sendable {
   ) throws {
     let path = data.issued(validated.stamp.generation, of: validated.stamp.user)
     // Without it, the return is compared as the SDK does, and the verdicts say so.
-    guard hasRecords, Files.exists(path) else { return }
+    guard Files.exists(path) else { return }
     let issued = try IssuedRecordReader(path: path)
     var wanted: [String: Set<String>] = [:]
     for edit in edits {
