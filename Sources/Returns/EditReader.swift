@@ -30,12 +30,12 @@ package struct UnflaggedRule {
   /// Returns the issued values of a row's record; nil if they are unknown, or if the row still has
   /// its issued date, which is given in ms.
   package var base: (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?
-  /// Whether a row that was written since then, with its merge base, is an edit.
-  package var isEdit: (Edit) -> Bool
+  /// Whether a row that was written since then, with its merge base and its element, is an edit.
+  package var isEdit: (Edit, JSONObject) -> Bool
 
   package init(
     base: @escaping (_ soup: String, _ id: String, _ lastModified: Int64) throws -> MergeBase?,
-    isEdit: @escaping (Edit) -> Bool
+    isEdit: @escaping (Edit, JSONObject) -> Bool
   ) {
     (self.base, self.isEdit) = (base, isEdit)
   }
@@ -270,7 +270,7 @@ private struct DirtyRowReader {
       }
       return
     }
-    reading.edits.append(isLong ? tooLong(row) : edit(row))
+    reading.edits.append(isLong ? tooLong(row) : edit(row).edit)
   }
 
   private func place(_ row: borrowing StoredRow) -> RowKey {
@@ -282,9 +282,10 @@ private struct DirtyRowReader {
     guard let unflagged, let serverID = recordID(row, id),
       let base = try unflagged.base(soup.soup, serverID, row.lastModified)
     else { return nil }
-    var edit = edit(row)
+    var (edit, element) = edit(row)
     edit.base = base
-    return edit.finding == nil && unflagged.isEdit(edit) ? edit : nil
+    guard let element, edit.finding == nil else { return nil }
+    return unflagged.isEdit(edit, element) ? edit : nil
   }
 
   /// Returns the edit of a row that exceeds the maximum length.
@@ -313,11 +314,12 @@ private struct DirtyRowReader {
     return String(decoding: row.bytes[Int(id.start)..<Int(id.end)], as: UTF8.self).recordID18
   }
 
-  private func edit(_ row: borrowing StoredRow) -> Edit {
+  /// Returns the edit of a row with its parsed element.
+  private func edit(_ row: borrowing StoredRow) -> (edit: Edit, element: JSONObject?) {
     let bytes = Array(row.bytes)
     // Parse the whole element, because only valid JSON can be sent and compared.
     guard let element = try? JSONValue(parsing: bytes) else {
-      return finding(row, "the element is not a JSON object", element: bytes)
+      return (finding(row, "the element is not a JSON object", element: bytes), nil)
     }
     let local = LocalState(element: element, platform: platform)
     var edit = Edit(
@@ -340,6 +342,6 @@ private struct DirtyRowReader {
     case .some:
       edit.finding = "\(soup.idField) of the element is not text"
     }
-    return edit
+    return (edit, element.object)
   }
 }

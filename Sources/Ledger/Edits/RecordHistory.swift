@@ -62,8 +62,9 @@ package struct RecordHistory {
     package var writtenDate: String?
     /// Whether a bundle redelivered the edit.
     package var wasCarried: Bool
-    /// The element and the values that an operator entered; empty if there is only one edit.
-    package var element: [UInt8] = []
+    /// The element, parsed; nil if it cannot be read, or if there is only one edit.
+    package var element: JSONObject?
+    /// The values that an operator entered; empty if there is only one edit.
     package var entered: JSONObject = [:]
 
     /// The server's date after the last write of the edit; nil if that was not read.
@@ -182,6 +183,12 @@ package final class RecordHistories {
     try history(of: RecordHistory.Key(recordID: id))
   }
 
+  /// The parsed element of an edit whose history was read; nil if the edit is the only one of its
+  /// record.
+  package func element(of edit: OpenEdit) -> JSONObject? {
+    known[RecordHistory.Key(edit)]?.entry(edit.id)?.element
+  }
+
   private func history(of key: RecordHistory.Key) throws -> RecordHistory {
     if let history = known[key] { return history }
     let history = try ledger.history(of: key)
@@ -280,7 +287,7 @@ extension LedgerDatabase {
       """)
     {
       guard let id = row[0].integer else { continue }
-      facts.entries[id]?.element = row[1].blob ?? []
+      facts.entries[id]?.element = (try? JSONValue(parsing: row[1].blob ?? []))?.object
       facts.entries[id]?.entered = try parse(row[2].text, "a decision")["values"]?.object ?? [:]
     }
   }

@@ -194,10 +194,9 @@ extension ReturnIntake {
         else { return nil }
         return try self.base(record, soup, settings, isComplete: true)
       },
-      isEdit: { [sent] edit in
+      isEdit: { [sent] edit, element in
         guard let base = edit.base, base.isIssued(at: edit.modificationDate),
-          !isOtherCopy(edit, base),
-          let element = (try? JSONValue(parsing: edit.element))?.object
+          !isOtherCopy(edit, base, element)
         else { return false }
         let listed = sent[edit.row.soup, default: []].sorted()
         return !FieldComparison(device: element, base: base, server: nil, listed: listed)
@@ -226,7 +225,9 @@ extension ReturnIntake {
       for index in found.indices where found[index].row.soup == soup {
         guard let id = found[index].serverID, let record = records[id] else { continue }
         let base = try base(record, soup, settings, isComplete: isComplete)
-        if !isOtherCopy(found[index], base) { found[index].base = base }
+        let isOther = isOtherCopy(
+          found[index], base, (try? JSONValue(parsing: found[index].element))?.object)
+        if !isOther { found[index].base = base }
       }
     }
     edits = found
@@ -251,10 +252,10 @@ extension ReturnIntake {
 
   /// Whether another date in an element without its sync up's date shows that the device has a
   /// different copy of the record by now.
-  private func isOtherCopy(_ edit: Edit, _ base: MergeBase) -> Bool {
-    guard edit.modificationDate == nil,
-      let element = (try? JSONValue(parsing: edit.element))?.object
-    else { return false }
+  private func isOtherCopy(
+    _ edit: Edit, _ base: MergeBase, _ element: @autoclosure () -> JSONObject?
+  ) -> Bool {
+    guard edit.modificationDate == nil, let element = element() else { return false }
     let dates = pipeline.stores.flatMap { FieldNames.dates(of: edit.row.soup, in: $0) }
     return (dates + [Self.ownDate]).contains { name in
       guard let held = element[name]?.string, let given = base.fields[name]?.string else {

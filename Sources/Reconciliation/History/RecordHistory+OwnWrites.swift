@@ -12,7 +12,8 @@ extension RecordHistory {
   package func editedFields(
     of edit: OpenEdit, _ rules: [ReconciledSync], isSent: Bool = true
   ) -> FieldComparison {
-    let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
+    let element =
+      entry(edit.id)?.element ?? (try? JSONValue(parsing: edit.element))?.object ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(
       device: element, deviceDate: edit.modificationDate, issued: edit.base,
@@ -42,7 +43,7 @@ extension RecordHistory {
       guard isLater ?? other.isUnsettled, !lineages.areOfOneDevice(edit.id, other.id) else {
         continue
       }
-      let held = (try? JSONValue(parsing: other.element))?.object ?? [:]
+      let held = other.element ?? [:]
       names.formUnion(listed.filter { !FieldValue.isSame(held[$0], element[$0]) })
     }
     return names
@@ -82,8 +83,7 @@ extension RecordHistory {
         continue
       }
       story.add(
-        write, entered: entry.entered, element: (try? JSONValue(parsing: entry.element))?.object,
-        isSameRow: isSameRow)
+        write, entered: entry.entered, element: entry.element, isSameRow: isSameRow)
     }
     return story.write(isOfDevicesOwn: edit.modificationDate == nil)
   }

@@ -209,7 +209,7 @@ struct SnapshotPlanner {
 
   func candidate(_ edit: OpenEdit) throws -> Candidate {
     guard let sync = sync(for: edit),
-      var element = try JSONValue(parsing: edit.element).object
+      var element = try histories.element(of: edit) ?? JSONValue(parsing: edit.element).object
     else { throw SyncError(.badResponse, "the element is not an object") }
     let operation = edit.syncOperation
     // An external ID in the element determines the record.
