@@ -32,7 +32,7 @@ package final class Reconciler {
   package static let watchMilliseconds: Int64 = 7 * 24 * 60 * 60 * 1000
   private let issued: IssuedLookup
   /// The target of writes in a dry run; nil if they are sent.
-  let presumed: PresumedWrites?
+  let presumed: SimulatedOrg?
   let sessionFor: @Sendable (SessionRequest) async throws -> Session?
   /// The readers and writers of this run, by session request.
   private var readers: [SessionRequest: RecordReader?] = [:]
@@ -61,7 +61,7 @@ package final class Reconciler {
   /// to anyone. With `presumed`, nothing is sent: this is a dry run, which has its own ledger.
   package init(
     state: LedgerDatabase, options: ReconcileOptions, syncUps: [ReconciledSync],
-    presumed: PresumedWrites? = nil,
+    presumed: SimulatedOrg? = nil,
     issued: @escaping IssuedLookup = { _, _ in IssuedIDs() },
     sessionFor: @escaping @Sendable (SessionRequest) async throws -> Session?,
     progress: @escaping (_ done: Int, _ total: Int) -> Void = { _, _ in }

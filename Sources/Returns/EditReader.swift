@@ -82,7 +82,7 @@ package final class IssuedDates {
 }
 
 /// The content of a returned store, or of all stores of a return.
-package struct EditReading: Sendable {
+package struct StoreReading: Sendable {
   /// The dirty rows, and the rows that cannot be read.
   package var edits: [Edit] = []
   /// The unchanged ones among the requested rows.
@@ -120,8 +120,8 @@ package enum EditReader {
     store: Store, key: StoreKey, soups: [SoupReading], witnesses: Set<RowKey> = [],
     issued: IssuedDates? = nil, recordMiB: Int = InboxLimits().recordMiB,
     unflagged: UnflaggedRule? = nil
-  ) throws -> EditReading {
-    var reading = EditReading()
+  ) throws -> StoreReading {
+    var reading = StoreReading()
     for soup in soups {
       guard try store.hasSoup(soup.soup) else {
         reading.missing.append(soup.soup)
@@ -155,7 +155,8 @@ package enum EditReader {
   /// Returns the unchanged ones among rows that earlier returns had as edits, as far as `reading`
   /// of the same store lacks them, in the order of a full read.
   package static func witnesses(
-    store: Store, key: StoreKey, soups: [SoupReading], rows: [RowKey], besides reading: EditReading,
+    store: Store, key: StoreKey, soups: [SoupReading], rows: [RowKey],
+    besides reading: StoreReading,
     recordMiB: Int = InboxLimits().recordMiB
   ) throws -> [CleanRow] {
     let found = Set(reading.edits.map(\.row) + reading.witnesses.map(\.row))
@@ -173,7 +174,7 @@ package enum EditReader {
         let reader = DirtyRowReader(
           key: key, soup: soup, witnesses: Set(ids), issued: nil, recordBytes: recordMiB << 20,
           platform: store.platform, unflagged: nil)
-        var more = EditReading()
+        var more = StoreReading()
         try store.forEachStoredRow(of: ids, in: soup.soup) { row in
           try reader.read(row, spans, into: &more)
         }
@@ -231,7 +232,7 @@ private struct DirtyRowReader {
   /// `spans` is scratch space for the locations of two members.
   func read(
     _ row: borrowing StoredRow, _ spans: UnsafeMutableBufferPointer<JSONSpan>,
-    into reading: inout EditReading
+    into reading: inout StoreReading
   ) throws {
     if mayTrustIndex, !row.isIndexedDirty, issued?.isKnown(row.lastModified) == true,
       !witnesses.contains(row.soupEntryID)

@@ -23,7 +23,7 @@ struct EditReaderTests {
     return path
   }
 
-  private static func read(_ path: String, _ witnesses: Set<RowKey> = []) throws -> EditReading {
+  private static func read(_ path: String, _ witnesses: Set<RowKey> = []) throws -> StoreReading {
     try EditReader.read(
       store: Store(untrusted: path), key: key,
       soups: [SoupReading(soup: "accounts"), SoupReading(soup: "gone")], witnesses: witnesses,

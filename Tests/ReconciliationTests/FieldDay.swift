@@ -228,7 +228,7 @@ final class FieldDay {
 
   // MARK: runs
 
-  func reconciler(_ ledger: LedgerDatabase? = nil, presumed: PresumedWrites? = nil) -> Reconciler {
+  func reconciler(_ ledger: LedgerDatabase? = nil, presumed: SimulatedOrg? = nil) -> Reconciler {
     let url = server.url
     let server = server
     let hasIntegration = hasIntegration
@@ -306,7 +306,7 @@ final class FieldDay {
     let ledger = try LedgerDatabase(path: copy)
     defer { ledger.close() }
     let run = try ledger.beginRun(pipeline: "field", now: org.now(), configHash: "c", host: "h")
-    let presumed = PresumedWrites()
+    let presumed = SimulatedOrg()
     _ = try await reconciler(ledger, presumed: presumed).run(run)
     return try ledger.plannedEdits(run: run.id, presumed)
   }

@@ -20,7 +20,7 @@ extension ReturnIntake {
     /// What the ledger records of it.
     var row: ReturnRow
     /// The stores that were read.
-    var stores: [(store: ValidatedStore, found: EditReading)] = []
+    var stores: [(store: ValidatedStore, found: StoreReading)] = []
     var unknownSoups: [String] = []
   }
 
@@ -61,7 +61,7 @@ extension ReturnIntake {
   /// The store is `open` already, or is opened again.
   private func read(
     _ validated: ValidatedStore, of part: Part, _ name: String, open: OpenStores
-  ) throws -> EditReading {
+  ) throws -> StoreReading {
     let settings = settings(of: validated)
     let store: Store
     if let found = open.take(validated.path) {
@@ -73,12 +73,12 @@ extension ReturnIntake {
     defer { try? store.close() }
     let soups = soups(of: validated, part, settings)
     if part.hasRecords { try checkOwner(of: store, validated, soups, name) }
-    func read(_ dates: IssuedDates?, _ unflagged: UnflaggedRule?) throws -> EditReading {
+    func read(_ dates: IssuedDates?, _ unflagged: UnflaggedRule?) throws -> StoreReading {
       try EditReader.read(
         store: store, key: validated.key, soups: soups, issued: dates,
         recordMiB: pipeline.inbox.limits.recordMiB, unflagged: unflagged)
     }
-    var reading: EditReading
+    var reading: StoreReading
     do {
       let rule = try unflaggedRule(validated, part)
       reading = try read(try dates(validated, part), rule?.rule)
@@ -112,7 +112,7 @@ extension ReturnIntake {
   }
 
   private func witnesses(
-    _ validated: ValidatedStore, of part: Part, rows: [RowKey], besides found: EditReading
+    _ validated: ValidatedStore, of part: Part, rows: [RowKey], besides found: StoreReading
   ) throws -> [CleanRow] {
     guard rows.contains(where: { $0.store == validated.key }) else { return found.witnesses }
     let store = try Store(untrusted: validated.path, proof: validated.proof)

@@ -22,7 +22,7 @@ struct ReconcileStage {
     }
     try await learnUsernames()
     try await PreflightStage(run: run).perform(before: .reconcile)
-    let presumed = run.options.isDryRun ? PresumedWrites() : nil
+    let presumed = run.options.isDryRun ? SimulatedOrg() : nil
     var row = run.row
     row.now = run.times.org
     let result = try await reconciler(presumed).run(row)
@@ -123,7 +123,7 @@ struct ReconcileStage {
       + digests.map { "--confirm \($0)" }.joined(separator: " ")
   }
 
-  private func reconciler(_ presumed: PresumedWrites?) throws -> Reconciler {
+  private func reconciler(_ presumed: SimulatedOrg?) throws -> Reconciler {
     let access = run.access
     let report = run.report
     return Reconciler(
@@ -195,7 +195,7 @@ struct ReconcileStage {
 
   /// Reports the results of a dry run.
   private func plan(
-    _ result: ReconcileSummary, _ presumed: PresumedWrites,
+    _ result: ReconcileSummary, _ presumed: SimulatedOrg,
     since before: (requests: Int, bytes: Int)
   ) throws {
     run.summary.planned = try run.ledger.plannedEdits(run: run.row.id, presumed)

@@ -225,9 +225,9 @@ extension ReportEdit {
   /// The edit without IDs that a dry run invented for records that the org never created.
   fileprivate var withoutPresumedIDs: ReportEdit {
     var edit = self
-    if edit.recordID.map(PresumedWrites.isMade) == true { edit.recordID = nil }
-    if edit.detail.recordID.map(PresumedWrites.isMade) == true { edit.detail.recordID = nil }
-    for (name, value) in edit.sent ?? [:] where value.string.map(PresumedWrites.isMade) == true {
+    if edit.recordID.map(SimulatedOrg.isMade) == true { edit.recordID = nil }
+    if edit.detail.recordID.map(SimulatedOrg.isMade) == true { edit.detail.recordID = nil }
+    for (name, value) in edit.sent ?? [:] where value.string.map(SimulatedOrg.isMade) == true {
       edit.sent?[name] = nil
     }
     return edit

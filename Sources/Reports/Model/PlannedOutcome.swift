@@ -34,7 +34,7 @@ package struct PlannedOutcome: Sendable, Hashable {
 extension LedgerDatabase {
   /// The outcomes of edits in a dry run, in order of arrival, including those from an interrupted
   /// earlier run that were not reported; `presumed` is where the dry run wrote to.
-  package func plannedEdits(run: String, _ presumed: PresumedWrites) throws -> [PlannedOutcome] {
+  package func plannedEdits(run: String, _ presumed: SimulatedOrg) throws -> [PlannedOutcome] {
     let rows = try connection.all(
       """
       SELECT x.edit_id, r.snapshot_id, e.store, e.soup, e.sobject, coalesce(e.record_id, e.local_id),

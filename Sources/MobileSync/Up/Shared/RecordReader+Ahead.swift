@@ -75,28 +75,28 @@ extension RecordReader {
   }
 
   /// Requests combined into one: for records of one object, with the same fields, by one reader.
-  private struct Errand {
+  private struct Batch {
     var members: [Inquiry]
 
-    static func all(for inquiries: [Inquiry]) -> [Errand] {
-      var errands: [Errand] = []
+    static func all(for inquiries: [Inquiry]) -> [Batch] {
+      var batches: [Batch] = []
       var places: [Key: Int] = [:]
       for inquiry in inquiries {
         guard case .records(let sobject, _, let fields) = inquiry.question else {
-          errands.append(Errand(members: [inquiry]))
+          batches.append(Batch(members: [inquiry]))
           continue
         }
         let key = Key(
           reader: ObjectIdentifier(inquiry.reader),
           question: .records(sobject, ids: [], fields: fields))
         if let place = places[key] {
-          errands[place].members.append(inquiry)
+          batches[place].members.append(inquiry)
         } else {
-          places[key] = errands.count
-          errands.append(Errand(members: [inquiry]))
+          places[key] = batches.count
+          batches.append(Batch(members: [inquiry]))
         }
       }
-      return errands
+      return batches
     }
 
     /// The actual requests; as many as needed.
@@ -139,15 +139,15 @@ extension RecordReader {
       let key = Key(reader: ObjectIdentifier(inquiry.reader), question: inquiry.question.folded)
       return inquiry.reader.answers[key.question] == nil && seen.insert(key).inserted
     }
-    let errands = Errand.all(for: open)
-    let parts = errands.map { $0.requests }
+    let batches = Batch.all(for: open)
+    let parts = batches.map { $0.requests }
     // A single request is as fast when it is needed.
-    if errands.count < 2, open.count < 2, parts.reduce(0, { $0 + $1.count }) < 2 { return }
+    if batches.count < 2, open.count < 2, parts.reduce(0, { $0 + $1.count }) < 2 { return }
     var answers = await InFlight.all(inFlight, parts.flatMap(\.self), stops: Self.stops)[...]
-    for (errand, requests) in zip(errands, parts) {
+    for (batch, requests) in zip(batches, parts) {
       // Requests that were not sent are sent when they are needed.
       let own = answers.prefix(requests.count).compactMap(\.self)
-      if own.count == requests.count { errand.keep(Answer.whole(own)) }
+      if own.count == requests.count { batch.keep(Answer.whole(own)) }
       answers = answers.dropFirst(requests.count)
     }
   }

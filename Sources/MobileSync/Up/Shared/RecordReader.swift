@@ -14,16 +14,16 @@ package final class RecordReader {
   /// The state of missing records that was fetched in advance, by object.
   var knownFates: [String: [String: RecordFate]] = [:]
   /// The simulated writes of a dry run; nil if writes are sent.
-  let presumed: PresumedWrites?
+  let presumed: SimulatedOrg?
 
   /// Creates a reader that verifies deletions itself.
-  package convenience init(_ session: Session, presumed: PresumedWrites? = nil) {
+  package convenience init(_ session: Session, presumed: SimulatedOrg? = nil) {
     self.init(session, isProver: true, prover: nil, presumed)
   }
 
   /// Creates a reader with another one that verifies deletions.
   package convenience init(
-    _ session: Session, prover: RecordReader?, presumed: PresumedWrites? = nil
+    _ session: Session, prover: RecordReader?, presumed: SimulatedOrg? = nil
   ) {
     self.init(session, isProver: false, prover: prover, presumed)
   }
@@ -31,7 +31,7 @@ package final class RecordReader {
   let isProver: Bool
 
   private init(
-    _ session: Session, isProver: Bool, prover: RecordReader?, _ presumed: PresumedWrites?
+    _ session: Session, isProver: Bool, prover: RecordReader?, _ presumed: SimulatedOrg?
   ) {
     self.session = session.keepingObjects
     self.isProver = isProver

@@ -7,7 +7,7 @@ import System
 /// Each write is assumed to succeed, unless the org's description of the object shows that it would
 /// be refused. A `RecordReader` returns records with these writes applied. The org's triggers,
 /// validation rules and locks are not simulated.
-package final class PresumedWrites {
+package final class SimulatedOrg {
   private enum Record {
     /// A record with its creator; nil for a record that exists in the org.
     case written(JSONObject, maker: String?)

@@ -2,7 +2,7 @@ import Ledger
 import Reports
 import Testing
 
-@Suite struct PresumedWritesTests {
+@Suite struct SimulatedOrgTests {
   let day: FieldDay
   init() throws { day = try FieldDay() }
 
