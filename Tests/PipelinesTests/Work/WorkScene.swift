@@ -182,7 +182,7 @@ struct WorkScene: Sendable {
         let file =
           path == "issued"
           ? data.issued(generation, of: user) : data.generation(generation, of: user) + "/" + path
-        return Files.exists(file) && (try Digest.sha256Hex(file: file)) == digest
+        return try Files.exists(file) && Digest.sha256Hex(file: file) == digest
       }
     }
   }
