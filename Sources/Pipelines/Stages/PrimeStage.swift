@@ -270,16 +270,19 @@ struct PrimeStage {
     row.username = output.user.username
     row.generation = Int64(output.generation)
     row.included = order.included
-    try run.ledger.save(row)
-    try run.ledger.store(run.now, as: .primed(id))
-    try run.ledger.store(run.row.number, as: .primingRun(id))
-    if let readingClass = output.readingClass {
-      try run.ledger.store(readingClass, as: .readingClass(id))
+    // Written to the disk at once.
+    try run.ledger.connection.transaction {
+      try run.ledger.save(row)
+      try run.ledger.store(run.now, as: .primed(id))
+      try run.ledger.store(run.row.number, as: .primingRun(id))
+      if let readingClass = output.readingClass {
+        try run.ledger.store(readingClass, as: .readingClass(id))
+      }
+      // An incomplete listing does not show deletions.
+      if output.outcome.isIncomplete { return }
+      let read = GenerationRead(generation: output.generation, time: order.now)
+      try run.ledger.store(read, as: .read(id))
     }
-    // An incomplete listing does not show deletions.
-    if output.outcome.isIncomplete { return }
-    let read = GenerationRead(generation: output.generation, time: order.now)
-    try run.ledger.store(read, as: .read(id))
   }
 }
 

@@ -3,12 +3,20 @@ import Snapshots
 import System
 
 /// The results of the snapshots of an order, as they arrive.
+///
+/// Each is also passed on at once, so that its files are written while other snapshots are primed.
 final class WorkCollector: PrimeWork.Receiver {
   private let report: @Sendable (RunEvent) -> Void
+  private let primed: AsyncStream<PrimeWork.Primed>.Continuation
   private(set) var results: [String: PrimeWork.Primed] = [:]
   private(set) var shared = PrimeWork.Shared()
 
-  init(report: @escaping @Sendable (RunEvent) -> Void) { self.report = report }
+  init(
+    _ primed: AsyncStream<PrimeWork.Primed>.Continuation,
+    report: @escaping @Sendable (RunEvent) -> Void
+  ) {
+    (self.primed, self.report) = (primed, report)
+  }
 
   func take(_ primed: PrimeWork.Primed) throws {
     let user = primed.order.user
@@ -30,6 +38,7 @@ final class WorkCollector: PrimeWork.Receiver {
           changed: output.outcome.changed, soups: output.outcome.primedSoups))
     }
     results[user.id] = primed
+    self.primed.yield(primed)
   }
 
   func take(_ shared: PrimeWork.Shared) { self.shared = shared }

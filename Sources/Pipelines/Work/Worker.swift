@@ -182,7 +182,9 @@ package struct Worker {
     let data = DataDirectory(root: root, name: pipeline.name)
     try Files.makeDirectory(data.path)
     let before = access.spent
-    let collector = WorkCollector(report: report)
+    let (stream, continuation) = AsyncStream.makeStream(of: PrimeWork.Primed.self)
+    let collector = WorkCollector(continuation, report: report)
+    async let written = entries(of: stream, data)
     var ready: [PrimeOrder] = []
     for snapshot in snapshots {
       let id = snapshot.order.user.id
@@ -200,12 +202,15 @@ package struct Worker {
       report: report)
     try await work.perform(ready, isFirst: list.wide == nil, for: collector)
     try Task.checkCancellation()
+    continuation.finish()
+    let entries = try await written
     var result = WorkResult(
       order: list.orders[index], shard: options.shard.text, snapshots: [],
       shared: collector.shared)
     for snapshot in snapshots {
-      guard let primed = collector.results[snapshot.order.user.id] else { continue }
-      result.snapshots.append(try await entry(of: primed, data))
+      let id = snapshot.order.user.id
+      guard collector.results[id] != nil, let entry = entries[id] else { continue }
+      result.snapshots.append(entry)
     }
     result.spent = (access.spent.requests - before.requests, access.spent.bytes - before.bytes)
     result.wide = wide.stored
@@ -223,6 +228,21 @@ package struct Worker {
       }
     }
     return users
+  }
+
+  /// Writes the files of new generations as they arrive, and returns the results by user; the last
+  /// one of a snapshot that is primed again.
+  private func entries(
+    of stream: AsyncStream<PrimeWork.Primed>, _ data: DataDirectory
+  ) async throws -> [String: WorkResult.Snapshot] {
+    // The store may block, and the worker starts the next snapshots meanwhile.
+    try await withTaskExecutorPreference(StoreThread(name: "results")) {
+      var entries: [String: WorkResult.Snapshot] = [:]
+      for await primed in stream {
+        entries[primed.order.user.id] = try await entry(of: primed, data)
+      }
+      return entries
+    }
   }
 
   /// Writes the files of a new generation, and returns the result of its snapshot.
