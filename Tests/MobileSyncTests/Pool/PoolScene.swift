@@ -37,8 +37,8 @@ struct PoolScene {
     return ids
   }
 
-  /// Makes many accounts that all users may read, and many of each user's own; returns the number
-  /// that a user may read.
+  /// Makes at most a page of accounts that all users may read, and others of each user's own;
+  /// returns the number that a user may read.
   func makeManyAccounts(shared: Int, own: Int) throws -> Int {
     try org.org.seedBulk(object: "Account", count: shared, owner: org.admin.username)
     let page = try org.org.query("SELECT Id FROM Account", as: org.admin)

@@ -61,7 +61,7 @@ import Testing
   ) async throws {
     let (own, users) = (60, 5)
     let scene = try PoolScene(users: users)
-    let count = try scene.makeManyAccounts(shared: 2100, own: own)
+    let count = try scene.makeManyAccounts(shared: 2000, own: own)
     func totals(_ pool: RecordPool?) async throws -> RequestLog.Totals {
       let wide = WideCalls()
       var snapshots: [Snapshot] = []
@@ -210,7 +210,8 @@ import Testing
     _ kind: Kind, _ part: Int
   ) async throws {
     let scene = try PoolScene(users: 3)
-    _ = try scene.makeManyAccounts(shared: 2100, own: 20)
+    let own = 20
+    let count = try scene.makeManyAccounts(shared: 2000, own: own)
     try scene.setUp(Self.own.1)
     let direct = try await scene.rows(kind, Self.own.0)
     let (pool, wide) = (try scene.pool(), WideCalls())
@@ -229,8 +230,9 @@ import Testing
       #expect(try snapshot.rows() == direct[user])
     }
     #expect(scene.org.server.faults.fired == 1)
-    #expect(calls[1] == calls[2] + 1, "\(calls)")
-    #expect(pool.counts.used - pool.counts.fetched == 2 * (2100 - Self.sample))
+    // What has changed in a query is listed after all ranges, so it is listed again.
+    #expect(calls[1] == calls[2] + (kind == .soql ? 2 : 1), "\(calls)")
+    #expect(pool.counts.used - pool.counts.fetched == 2 * (count - own - Self.sample))
     #expect(pool.unlike.isEmpty)
   }
 
