@@ -22,6 +22,7 @@ import Testing
       ("Parent__c", "string", "Parent.Name"), ("Rate__c", "currency", "Amount * 2"),
       ("Self__c", "string", "Self__c & 'x'"), ("Note__c", "string", "Name /* $User.Id */"),
       ("Open__c", "string", "'a"), ("Text__c", "string", "TEXT(Type)"),
+      ("Setting__c", "string", "$Setup.Fleet__c.Word__c & Name"),
     ]
     var described = fields.filter { $0.name != hidden }.map { field -> JSONValue in
       [
@@ -55,6 +56,7 @@ import Testing
       "Deep__c",
       "Account.Deep__c is a formula: Account.Of_User__c is a formula that reads $Profile.Name"
     ),
+    ("Setting__c", "Account.Setting__c is a formula that reads $Setup.Fleet__c.Word__c"),
     ("Age__c", "Account.Age__c is a formula with the function TODAY"),
     ("Text__c", "Account.Text__c is a formula with the function TEXT"),
     ("Parent__c", "Account.Parent__c is a formula that reads Parent.Name"),
