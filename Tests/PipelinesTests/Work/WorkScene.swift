@@ -158,7 +158,7 @@ struct WorkScene: Sendable {
   func results() async throws -> [String: Set<[String: String]>] {
     var results: [String: Set<[String: String]>] = [:]
     for key in try await keys() where key.contains("/results/") {
-      let copy = scratch.file("result")
+      let copy = scratch.file("result-" + RandomBytes.uuid())
       _ = try #require(try await store.get(key, to: copy, limit: .max))
       for snapshot in try JSONValue(parsing: Files.read(copy))["snapshots"]?.array ?? [] {
         guard let user = snapshot["user"]?.string, let issued = snapshot["issued"] else { continue }
