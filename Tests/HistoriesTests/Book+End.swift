@@ -236,6 +236,12 @@ extension Book {
     {
       return
     }
+    // The phone deleted the new record that the row refers to.
+    if told.verdict == .blocked, row.parent?.hasPrefix(Self.localID("")) == true,
+      hasDeleted(one.phone, row, [], in: world)
+    {
+      return
+    }
     // A record that another user created as this user in the meantime may look like that of a lost
     // create; later edits of that row on the phone wait for it.
     let isOtherUsers = { (record: OrgRecord) in

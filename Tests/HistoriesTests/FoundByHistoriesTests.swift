@@ -510,6 +510,10 @@ import Testing
         .returnStore(phone: 0), .run(.all, nil),
       ]),
     Found(
+      "a new detail of a new record that its phone deleted is blocked", 953_000_207,
+      setup(quiet: 120, .correlation, unmarked: [2], trees: true),
+      [.createFamily(phone: 1, contacts: 1), .delete(phone: 1, soup: 0, pick: 49, .boolean)]),
+    Found(
       "what others changed before a decision stands against later edits of the device's own copy",
       519_000_191, setup(quiet: 0, .none, android: [2]),
       [
