@@ -483,7 +483,7 @@ import Testing
         .run(.reconcile, nil), .decide(back: 0, way: 21),
       ]),
     Found(
-      "what an undo without an answer restored is no effect of an older request without an answer",
+      "what an undo without an answer restored is not the effect of an older request without one",
       847_000_036,
       setup(
         overwrites: true, quiet: 0, .correlation, android: [1], unmarked: [0], across: .firstWins,

@@ -201,7 +201,7 @@ private struct SharedFleet {
       && bytes[place + 1] | 0x20 == UInt8(ascii: "q")
   }
 
-  /// The place of the next such byte.
+  /// The index of the next such byte.
   private static func next(
     _ byte: UInt8, in bytes: UnsafeRawBufferPointer, from place: Int
   ) -> Int? {

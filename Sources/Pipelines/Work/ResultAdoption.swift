@@ -21,7 +21,7 @@ struct ResultAdoption: Sendable {
     var warnings: [String] = []
   }
 
-  /// What became of a snapshot.
+  /// The outcome for a snapshot.
   struct Adopted: Sendable {
     let primed: PrimeWork.Primed
     let warnings: [String]

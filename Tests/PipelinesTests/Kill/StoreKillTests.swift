@@ -26,9 +26,9 @@ import Testing
     }
 
     /// Kills the program at requests that are spread over all of them, some before and some after
-    /// they are sent; `check` is told whether the work must be complete.
+    /// they are sent.
     ///
-    /// A request to a directory is a few calls that make and remove names.
+    /// `check` gets whether the work must be complete. A request to a directory is a few calls that make and remove names.
     func play(
       reset: () async throws -> Void, check: (_ isFinished: Bool) async throws -> Void
     ) async throws {
