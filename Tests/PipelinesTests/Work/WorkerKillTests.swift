@@ -128,7 +128,8 @@ import Testing
       tally.collections += isKilled ? 1 : 0
       points.append(point)
     }
-    let isComplete = isStartedAgain || deaths < workers.count
+    // The other worker leaves an order to a killed one that claimed it a moment before.
+    let isComplete = isStartedAgain || deaths == 0
     var summary: RunSummary?
     var lacksGlobal = false
     do {
@@ -149,8 +150,9 @@ import Testing
         : try generation == number + 1 && scene.isOne(of: found, root, user, generation)
       if !isRight { problems.append("\(points) \(user): \(number), \(generation), \(found)") }
     }
-    if isComplete {
-      if let summary, summary.work?.missing != 0 || !isKilled && !summary.warnings.isEmpty {
+    // A collection after one that was complete is a failed run of its own.
+    if isComplete, let summary {
+      if summary.work?.missing != 0 || !isKilled && !summary.warnings.isEmpty {
         problems.append("\(points) \(summary.work as Any) \(summary.warnings)")
       }
       if !isChanged {
