@@ -260,8 +260,11 @@ struct PrimeStage {
       ?? SnapshotRow(
         id: id, userID: id == SnapshotID.global ? nil : id, username: output.user.username)
     var runs = row.ghostRuns.object ?? [:]
+    // Results that are collected again are those of one run.
+    let isNews = try run.ledger.noted(.primingRun(id)) != run.row.number
     for key in output.outcome.cursors.keys.sorted() {
-      var count = output.outcome.listed.contains(key) ? 0 : (runs[key]?.int ?? 0) + 1
+      let before = runs[key]?.int ?? 0
+      var count = output.outcome.listed.contains(key) ? 0 : before + (isNews ? 1 : 0)
       // A held deletion is checked in every run until an operator decides.
       if output.outcome.refused.contains(key) { count = Self.longOverdue }
       runs[key] = .number(String(count))
