@@ -150,7 +150,7 @@ import Testing
         : try generation == number + 1 && scene.isOne(of: found, root, user, generation)
       if !isRight { problems.append("\(points) \(user): \(number), \(generation), \(found)") }
     }
-    // A collection after one that was complete is a failed run of its own.
+    // A collection after one that was complete is another run, which fails.
     if isComplete, let summary {
       if summary.work?.missing != 0 || !isKilled && !summary.warnings.isEmpty {
         problems.append("\(points) \(summary.work as Any) \(summary.warnings)")
