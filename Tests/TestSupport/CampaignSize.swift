@@ -83,7 +83,7 @@ package enum CampaignSize: String, Sendable, CaseIterable {
       case .deltas: (100, 500, 20_000)
       case .fleetUsers: (12, 50, 500)
       case .fleetRecords: (2400, 5000, 10_000)
-      case .sharedNights: (2, 70, 5000)
+      case .sharedNights: (2, 25, 5000)
       case .workers: (4, 20, 200)
       }
     return switch scale {
