@@ -21,12 +21,16 @@ let embedded: [String: [Resource]] = ["Rehearsal": [.embedInCode("Pipeline")]]
 // Every test uses these small modules. Optimising them in a debug build too halves the time of the tests.
 let hot: Set = ["JSON", "CSV", "SQLite"]
 
+// What a command reads and prints is executed once, and a shipped program has at most 25 MB.
+let cold: Set = ["attache", "Arguments"]
+
 func library(_ name: String, _ dependencies: String...) -> Target {
   .target(
     name: name, dependencies: dependencies.map { .byName(name: $0) },
     resources: embedded[name],
     swiftSettings: settings + features[name, default: []]
-      + (hot.contains(name) ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : []))
+      + (hot.contains(name) ? [.unsafeFlags(["-O"], .when(configuration: .debug))] : [])
+      + (cold.contains(name) ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : []))
 }
 
 // A release build links a program as it ships, with Swift's runtime. A program exports no names to libraries; without
