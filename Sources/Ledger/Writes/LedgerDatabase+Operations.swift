@@ -417,8 +417,9 @@ extension LedgerDatabase {
   /// have made.
   ///
   /// A change by attache shows this if the device was issued the record before any create with an
-  /// unknown outcome was sent (`isIssuedBeforeCreates`). A device that syncs by itself may have a record that was not in its bundle. So the record must have
-  /// been issued with the bundle, or the device's copy must have a date before that of the bundle.
+  /// unknown outcome was sent (`isIssuedBeforeCreates`). A device that syncs by itself may have a
+  /// record that was not in its bundle. So the record must have been issued with the bundle, or the
+  /// device's copy must have a date before that of the bundle.
   package func isClaimed(recordID: String, orReported: Bool = false) throws -> Bool {
     let isMade = try connection.integer(
       """
