@@ -26,8 +26,8 @@ extension LedgerDatabase {
   /// issued.
   package func events(
     named name: String, changes: (JSONObject, MergeBase?) -> [FieldDifference]
-  ) throws -> [EditEvents] {
-    try edits(named: name).compactMap { try events(ofEdit: $0, changes: changes) }
+  ) throws -> [RecordEvent] {
+    try edits(named: name).flatMap { try events(ofEdit: $0, changes: changes) }
   }
 
   private func edits(named name: String) throws -> [Int64] {
@@ -95,7 +95,7 @@ extension LedgerDatabase {
     events += returns.enumerated().map { index, row in
       event(row.arrived, .returned(row, isAgain: index > 0))
     }
-    let writes = try operations(.ofEdit(id))
+    let writes = try operations(.ofEdits([id]))
     events += writes.map { event($0.sentMilliseconds, .written($0), began: $0.run?.began) }
     events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in

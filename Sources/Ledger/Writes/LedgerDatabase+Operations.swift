@@ -105,8 +105,8 @@ package struct OperationRow: Sendable {
     /// A write that its bulk job reported as done is not one of them, because the report is its
     /// answer.
     case late(since: Int64)
-    /// All of an edit.
-    case ofEdit(Int64)
+    /// All of some edits.
+    case ofEdits(Set<Int64>)
     /// The done ones to a record, without deletions.
     case to(recordID: String)
     /// The last one to each record among those that were written after another one, without
@@ -339,7 +339,7 @@ extension LedgerDatabase {
         is_doubted = 1 AND sent_ms >= \(time) AND (state = \(OperationState.dropped)
           OR state = \(OperationState.done) AND (action = 'create' OR job_id IS NULL))
         """
-      case .ofEdit(let edit): "edit_id = \(edit)"
+      case .ofEdits(let edits): "edit_id IN (\(each: edits.sorted()))"
       case .to(let recordID):
         "state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID)"
       case .last(let write):
