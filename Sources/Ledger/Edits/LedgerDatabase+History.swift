@@ -160,7 +160,7 @@ extension LedgerDatabase {
     var detail = OutcomeDetail()
     if case .edit(let other) = replacement { detail.otherEdits = [other] }
     try supersede(edit, by: detail.otherEdits.first)
-    try enterOutcomes([GivenVerdict(edit: edit, Settlement(.superseded, detail))], run: run)
+    try enterOutcomes([(edit, Settlement(.superseded, detail))], run: run)
     try tellWithdrawn(run: run)
   }
 

@@ -194,6 +194,9 @@ extension LedgerDatabase {
 
   // MARK: outcomes
 
+  /// A verdict that a run gives to an edit.
+  package typealias Given = (edit: Int64, settlement: Settlement)
+
   /// Takes back this run's verdict on one edit, so that it is decided again, unless a later edit of
   /// its device supersedes it by now.
   package func reopen(_ edit: Int64, run: String) throws {
@@ -206,7 +209,7 @@ extension LedgerDatabase {
   /// Records the verdicts of this run, in order, and moves each edit to the state that its verdict
   /// implies; before that, it records the writes that were done.
   package func settle(
-    _ given: [GivenVerdict], done: [OperationRow.Done] = [], run: String
+    _ given: [Given], done: [OperationRow.Done] = [], run: String
   ) throws {
     try finish(done)
     if given.isEmpty { return }
@@ -216,7 +219,7 @@ extension LedgerDatabase {
         SELECT edit_id FROM decision WHERE state = 'pending' AND edit_id IN (\(each: given.map(\.edit)))
         """
       ).compactMap { $0[0].integer })
-    var plain: [GivenVerdict] = []
+    var plain: [Given] = []
     for var one in given {
       guard decided.contains(one.edit) else {
         plain.append(one)
@@ -230,7 +233,7 @@ extension LedgerDatabase {
     try enter(plain, run: run)
   }
 
-  private func enter(_ given: [GivenVerdict], run: String) throws {
+  private func enter(_ given: [Given], run: String) throws {
     if given.isEmpty { return }
     try enterOutcomes(given, run: run)
     // Of two verdicts on one edit, the last one counts.
@@ -250,7 +253,7 @@ extension LedgerDatabase {
   }
 
   /// Records the verdicts of a run.
-  func enterOutcomes(_ given: [GivenVerdict], run: String) throws {
+  func enterOutcomes(_ given: [Given], run: String) throws {
     verdictsGiven += given.count
     try connection.run(
       """

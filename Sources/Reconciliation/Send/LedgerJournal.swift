@@ -323,7 +323,7 @@ package final class LedgerJournal: SyncUpJournal {
   /// What the answers to a batch say about its writes and edits, to be recorded together.
   private struct Told {
     var done: [(operation: OperationRow, recordID: String?)] = []
-    var verdicts: [GivenVerdict] = []
+    var verdicts: [LedgerDatabase.Given] = []
 
     /// Gives an edit its verdict, and the details deleted with it theirs.
     ///
@@ -333,10 +333,10 @@ package final class LedgerJournal: SyncUpJournal {
       if send.operation.isRestoring, settlement.verdict == .notAttempted {
         settlement = send.expected
       }
-      verdicts.append(GivenVerdict(edit: send.edit.id, settlement))
+      verdicts.append((send.edit.id, settlement))
       for follower in send.followers {
         let following = follower.following(send.edit.id, settlement.verdict)
-        verdicts.append(GivenVerdict(edit: follower.edit.id, following))
+        verdicts.append((follower.edit.id, following))
       }
     }
   }
