@@ -183,11 +183,12 @@ extension LedgerDatabase {
       operation: EditOperation(rawValue: row.text(10) ?? "") ?? .update, sobject: row.text(11),
       serverID: row.text(12), localID: row.text(13), modificationDate: row.text(17),
       base: row.text(20).flatMap(MergeBaseText.base), finding: row.text(21))
-    var open = OpenEdit(
-      edit: edit, id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
-      handback: integer(6), arrived: row.integer(7), issued: integer(8),
-      stampID: row.text(9) ?? "", snapshotID: row.text(23) ?? "", creation: creation,
-      content: row.text(18) ?? "", unorderedWith: integer(22), remadeID: row.text(24))
+    var open = OpenEdit(edit, id: row.integer(3))
+    (open.returnID, open.lineage, open.handback) = (row.integer(4), row.integer(5), integer(6))
+    (open.arrived, open.issued) = (row.integer(7), integer(8))
+    (open.stampID, open.snapshotID) = (row.text(9) ?? "", row.text(23) ?? "")
+    (open.creation, open.content) = (creation, row.text(18) ?? "")
+    (open.unorderedWith, open.remadeID) = (integer(22), row.text(24))
     open.mayHaveBeenSent = integer(26) == 1
     return open
   }

@@ -83,6 +83,9 @@ package struct OperationRow: Sendable {
     return own.isEmpty ? nil : own
   }
 
+  /// The record's date before the write; nil if it was not read.
+  package var dateBefore: String? { seen?[Self.dateKey]?.string }
+
   /// The key of the record's date in `seen`; no field has this name.
   package static let dateKey = ".date"
   /// The longest time between sending a write and the date that the org gives it if no one else has

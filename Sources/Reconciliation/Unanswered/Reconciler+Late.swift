@@ -291,7 +291,7 @@ extension Reconciler {
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
       operation.purpose == .undo || (options.conditionalUpdates && mode == .leaveIfChanged),
-      let seen = operation.seen?[OperationRow.dateKey]?.string,
+      let seen = operation.dateBefore,
       let date = known[OperationRow.dateKey]?.string
     else { return false }
     return ServerDate.isBefore(seen, date)
