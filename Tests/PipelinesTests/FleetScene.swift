@@ -109,9 +109,10 @@ struct FleetScene: Sendable {
     DataDirectory(root: world.root + "-" + mode.rawValue, name: world.pipeline.name)
   }
 
-  /// Runs stages in a mode, and returns what the org answered.
+  /// Runs stages in a mode, and returns what the org answered; `change` sets other settings.
   func run(
-    _ mode: RecordPool.Mode, _ stages: Set<Stage> = [.prime]
+    _ mode: RecordPool.Mode, _ stages: Set<Stage> = [.prime],
+    change: (inout Pipeline) -> Void = { _ in }
   ) async throws -> (summary: RunSummary, totals: RequestLog.Totals) {
     let before = world.server.log.count
     var options = RunOptions()
@@ -119,6 +120,7 @@ struct FleetScene: Sendable {
     options.retryPause = .none
     var pipeline = world.pipeline
     pipeline.prime.share = mode
+    change(&pipeline)
     let summary = try await PipelineRun.execute(
       pipeline, root: world.root + "-" + mode.rawValue, variables: world.variables,
       options: options, report: { _ in })
