@@ -516,7 +516,8 @@ import Testing
     Found(
       "a record that a device had before its upsert was sent is not what the upsert created",
       277_000_023,
-      setup(quiet: 900, .external, android: [0], carries: true, cuts: true, moves: true, trees: true),
+      setup(
+        quiet: 900, .external, android: [0], carries: true, cuts: true, moves: true, trees: true),
       [
         .edit(phone: 2, soup: 2, pick: 68, field: 27, .boolean),
         .orgChange(OrgChange(action: .reassign, target: .ofPhone, isSameSecond: false)),
