@@ -116,15 +116,6 @@ import Testing
     #expect(try await run().snapshots.allSatisfy { !$0.changed })
   }
 
-  @Test func `a failing briefcase rule is a finding`() async throws {
-    let rule = try #require(
-      try world.org.briefcaseRules(of: world.user("ada"), app: OrgTemplate.clientID).first)
-    try world.org.setRuleError(rule.id, true)
-    let summary = try await run()
-    #expect(summary.findings == [.incompleteData])
-    #expect(summary.exitStatus == .needsAttention)
-  }
-
   @Test func `a dry run leaves no trace`() async throws {
     let plan = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
     #expect(!plan.plan.isEmpty)
@@ -154,15 +145,5 @@ import Testing
     let error = await #expect(throws: PipelineError.self) { try await run() }
     #expect(error?.code == "ledger.behind")
     #expect(error?.kind == .configuration)
-  }
-
-  @Test func `if the org is unreachable for one user, the status is try again later`() async throws
-  {
-    world.server.faults.add(
-      .init(kind: .priming, user: try world.user("ben").username), times: 1000,
-      .drop(afterCommit: false))
-    let summary = try await run()
-    #expect(summary.findings == [.skippedUser, .limitReached])
-    #expect(summary.exitStatus == .tryLater)
   }
 }

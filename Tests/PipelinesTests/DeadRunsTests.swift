@@ -47,18 +47,6 @@ import Testing
     #expect(report.output.contains("is resumed by attache run "), "\(report.everything)")
   }
 
-  @Test func `an interrupted stage is repeated by the next run`() async throws {
-    try await world.runFieldDay()
-    try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
-    let dead = try latest()
-    #expect(dead.finished == ["ingest", "reconcile"])
-    // Another command does not end it.
-    try await world.run(.pack)
-    #expect(try latest().ended == nil)
-    #expect(try await world.run(.prime).run == dead.id)
-    #expect(try latest().ended != nil)
-  }
-
   @Test func `a resumed run dates its generation by its own time and issues it`() async throws {
     try await world.run()
     try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
@@ -95,17 +83,6 @@ import Testing
     #expect(issued == changed)
   }
 
-  @Test func `a failing command does not end the interrupted run before it`() async throws {
-    try await world.runFieldDay()
-    try await world.die { if case .stageStarted(.prime) = $0 { true } else { false } }
-    let dead = try latest()
-    try await world.ingestFails()
-    #expect(try latest().id == dead.id)
-    #expect(try latest().ended == nil)
-    #expect(try await world.run().run == dead.id)
-    #expect(try latest().ended != nil)
-  }
-
   @Test func `a run that fails in all remaining work is finished`() async throws {
     try await world.run()
     try await world.ingestFails()
@@ -119,9 +96,11 @@ import Testing
     let dead = try latest()
     let before = try Tree.entries(world.data.path)
     let look = try await world.run { $0.isDryRun = true }
-    #expect(look.run == "dry-run")
+    #expect(look.run == "dry-run" && look.report == nil && !look.plan.isEmpty)
     #expect(look.verdicts == [.conflict: 1, .updated: 1])
     #expect(try Tree.entries(world.data.path) == before)
+    #expect(world.server.log.writes.isEmpty)
     #expect(try latest() == dead)
+    #expect(try await world.run().verdicts == look.verdicts)
   }
 }

@@ -3,31 +3,6 @@ import System
 import Testing
 
 @Suite struct DryRunTests {
-  @Test func `a dry run leaves an interrupted run to be resumed`() async throws {
-    let thread = StoreThread(name: "dry run")
-    let scene = try await thread.run { () throws -> KillScene? in
-      try KillScene.all.get().first { $0.stage == .reconcile }
-    }
-    let world = try #require(scene).copy()
-    let whole = try #require(scene).copy()
-    let expected = try await whole.run(.reconcile)
-    let death = KillPoint(event: .writes, number: 2, moment: .after)
-    let killed = try await thread.run { try ChildRun(.reconcile, world, killedAt: death) }
-    #expect(killed.diedInStage)
-
-    let writes = world.server.log.writes.count
-    let look = try await world.run(.reconcile) { $0.isDryRun = true }
-    #expect(look.plan.count > 0)
-    #expect(world.server.log.writes.count == writes)
-    #expect(!Files.exists(world.data.path + "/reports") || look.report == nil)
-
-    // The report includes the edits that the interrupted run resolved.
-    #expect(try await world.run(.reconcile).verdicts == expected.verdicts)
-    // One, in addition to that of the previous run, which refused a return.
-    #expect(try Files.list(world.data.reports).count == 2)
-    #expect(try Files.list(whole.data.reports).count == 2)
-  }
-
   @Test func `a dry run counts returns that an interrupted run ingested`() async throws {
     let world = try World()
     try await world.runFieldDay()

@@ -162,28 +162,6 @@ import Testing
     #expect(next.verdicts == [.updated: 1])
     #expect(next.exitStatus == .done)
   }
-
-  @Test(arguments: [true, false])
-  func `a write whose answer is lost is not sent twice`(_ afterCommit: Bool) async throws {
-    _ = try await run()
-    let device = try world.device("cleo")
-    let account = try #require(try world.ids("accounts", on: device).last)
-    try device.create(
-      "contacts", type: "Contact", ["LastName": "Once", "AccountId": .string(account)],
-      localID: "local_1", now: world.org.now())
-    try world.handBack(device, as: "cleo.sqlite", edited: account, ["Phone": "+1 555 0188"])
-    world.server.faults.add(.writes, times: 2, .drop(afterCommit: afterCommit))
-    _ = try await run(.ingest, .reconcile)
-    world.server.faults.removeAll()
-    _ = try await run(.reconcile)
-    _ = try await run()
-    let admin = try world.user("admin")
-    let found = try world.org.query("SELECT Id FROM Contact WHERE LastName = 'Once'", as: admin)
-    #expect(found.totalSize == 1)
-    #expect(try world.record("Account", account)["Phone"]?.string == "+1 555 0188")
-    #expect(try await run().findings == [])
-    try expectSound()
-  }
 }
 
 extension Result where Failure == any Error {

@@ -93,17 +93,6 @@ import Testing
     #expect(try PipelineStatus.read(world.pipeline, root: world.root).findings == [])
   }
 
-  @Test func `a user's findings are closed by a run for that user alone`() async throws {
-    world.server.faults.add(
-      .init(kind: .retrieve, user: "ben@example.com"), times: 1000, .drop(afterCommit: false))
-    #expect(try await world.run().findings.contains(.skippedUser))
-    world.server.faults.removeAll()
-    #expect(try await world.run { $0.users = ["ada@example.com"] }.exitStatus == .needsAttention)
-    #expect(try status().findings.map(\.subject) == ["ben@example.com"])
-    #expect(try await world.run { $0.users = ["ben@example.com"] }.exitStatus == .done)
-    #expect(try status().findings == [])
-  }
-
   @Test func `a dry run exits like a run if a user cannot log in`() async throws {
     let names = #""list": ["ada@example.com", "ben@example.com"],"#
     let world = try World { $0.replacing(/"query": "SELECT[^\n]*/, with: names) }

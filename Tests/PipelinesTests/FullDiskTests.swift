@@ -44,7 +44,7 @@ import Testing
     let place = world.directory.file("full")
     try Files.makeDirectory(place)
     let script = #"""
-      mount -t tmpfs -o size=256m tmpfs "$PLACE" && cp -a "$FROM"/. "$PLACE" || exit 99
+      mount -t tmpfs -o size=64m tmpfs "$PLACE" && cp -a "$FROM"/. "$PLACE" || exit 99
       rm -rf "$PLACE"/demo/$GONE
       head -c "${SPARE}k" /dev/zero >"$PLACE/spare"
       cat /dev/zero >"$PLACE/fill" 2>/dev/null

@@ -115,39 +115,6 @@ import Testing
     #expect(try ids("contacts") == Array(contacts.dropFirst()))
   }
 
-  @Test func `if fewer records arrive than promised, nothing is published`() async throws {
-    world.server.faults.add(
-      .kind(.query), nth: 1,
-      .respond(
-        .init(
-          status: 200, headers: ["Content-Type": "application/json"],
-          body: Array(#"{"totalSize":99,"done":true,"records":[]}"#.utf8))))
-    #expect(try await world.run().findings.contains(.skippedUser))
-    #expect(world.skipped.first?.contains("[sync.incomplete]") == true, "\(world.skipped)")
-    #expect(try world.data.generations(of: world.user("ada").id) == [])
-  }
-
-  @Test func `an org that was restored is read in full`() async throws {
-    try await world.run()
-    let contacts = try ids("contacts")
-    #expect(world.org.delete(nil, id: contacts[0], as: try world.user("admin")).errors == [])
-    // A restored org's clock is before the last record that was read.
-    try world.org.setClock(OrgTemplate.clockStart - 86_400_000)
-    #expect(try await world.run().warnings.contains { $0.contains("everything is read again") })
-    #expect(try ids("contacts") == Array(contacts.dropFirst()))
-  }
-
-  @Test func `nothing is removed if the org reported rule errors`() async throws {
-    try await world.run()
-    let accounts = try ids("bAccounts")
-    world.server.faults.add(
-      .kind(.priming), .ruleError(ruleID: "0nP000000000001AAA", object: "Account"))
-    #expect(try await world.run().findings.contains(.incompleteData))
-    #expect(try ids("bAccounts") == accounts)
-    try await world.run()
-    #expect(try ids("bAccounts") == accounts)
-  }
-
   @Test func `too many deletions are held until an operator allows the share`() async throws {
     let (ada, admin) = (try world.user("ada"), try world.user("admin"))
     for number in 0..<32 {

@@ -202,20 +202,6 @@ import Testing
     #expect(Set([told.recordID, told.otherID]) == Set([detail.recordID, detail.otherID]))
   }
 
-  @Test func `a late create that automation completed is a duplicate created`() async throws {
-    try world.org.setUp(LostAnswerTests.unnamed())
-    let device = try await world.primed("ada")
-    try device.create(
-      "contacts", type: "Contact", ["Title": "Analyst"], localID: "local_1", now: world.org.now())
-    try world.handBack(device, as: "ada.sqlite")
-    world.server.faults.add(.kind(.collectionCreate), .deliverLate(seconds: 1_000_000))
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.unconfirmed: 1])
-    try world.org.moveClock(by: 1_000_000)
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.created: 1])
-    world.server.deliverHeld()
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.duplicateCreated: 1])
-  }
-
   @Test func `a create between attempts is unconfirmed from the last one on`() async throws {
     let device = try await world.primed("ada")
     try device.create(
@@ -257,29 +243,6 @@ import Testing
     #expect(night.verdicts == [.deletedOnServer: 1])
     let message = try edits(of: night).first?.detail.message
     #expect(message?.contains("the deletion of an older edit arrived late") == true)
-  }
-
-  @Test func `a late deletion that its device had reverted is reported`() async throws {
-    let (device, account) = try await begin()
-    try device.delete("accounts", id: account, now: world.org.now())
-    try world.handBack(device, as: "ada-gone.sqlite")
-    try await conflict(over: .collectionDelete, account)
-    let night = try await takeBack(device, account)
-    let edit = try #require(try edits(of: night).first)
-    #expect(edit.recordID == account)
-    #expect(edit.detail.message?.contains("arrived late") == true)
-    #expect(edit.detail.message?.contains("had been reported as superseded") == true)
-  }
-
-  @Test func `a late update that its device had reverted is reported`() async throws {
-    let (device, account) = try await begin()
-    try handBack(device, account, phone: "1")
-    try await conflict(over: .collectionUpdate, account)
-    let night = try await takeBack(device, account)
-    #expect(try edits(of: night).first?.detail.message?.contains("arrived late") == true)
-    // It is open until an operator resolves it, whatever its device returns.
-    try world.handBack(device, as: "ada-again.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).open == [.conflict: 1])
   }
 
   @Test(arguments: [Decision.retry, .device])

@@ -95,24 +95,6 @@ import Testing
     #expect(try phone(id) == "+1 555 9999")
   }
 
-  @Test func `an edit that a later return no longer has is not retried`() async throws {
-    let (device, id, before) = try await hidden()
-    // The user reverted the edit: the app marked the row as clean.
-    try device.edit(
-      "accounts", id: id, ["Phone": before.map { .string($0) } ?? .null],
-      now: world.org.now() + 60_000)
-    try device.clean("accounts", id: id, now: world.org.now() + 60_000)
-    try await world.run(device, as: "two.sqlite", .ingest, .reconcile)
-    try await retry()
-    #expect(try phone(id) == before)
-  }
-
-  @Test func `a retry sends edits that were not replaced`() async throws {
-    let (_, id, _) = try await hidden()
-    #expect(try await retry().verdicts == [.updated: 1])
-    #expect(try phone(id) == "+1 555 0001")
-  }
-
   @Test func `new edits of a restored phone count despite a known return number`() async throws {
     let device = try await world.primed("ada")
     let ids = try world.ids("accounts", on: device)
@@ -172,24 +154,6 @@ import Testing
     let restored = try await world.run(device, as: "restored.sqlite", .ingest, .reconcile)
     #expect(restored.verdicts == [.deviceConflict: 1])
     #expect(try phone(id) == "+1 555 0002")
-  }
-
-  @Test func `an early return that arrives late is a copy, not a restored phone`() async throws {
-    let device = try await world.primed("ada")
-    let ids = try world.ids("accounts", on: device)
-    try device.edit("accounts", id: ids[0], ["Phone": "+1 555 0001"], now: world.org.now())
-    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0001"], now: world.org.now())
-    let late = world.directory.file("late.sqlite")
-    try device.handBack(to: late, now: world.org.now())
-    // The device's own sync sends one of them; the user continues with the other.
-    try device.clean("accounts", id: ids[0], now: world.org.now() + 60_000)
-    try device.edit("accounts", id: ids[1], ["Phone": "+1 555 0002"], now: world.org.now() + 60_000)
-    try world.handBack(device, as: "two.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
-    try Files.rename(late, to: world.data.inbox("inbox") + "/late.sqlite")
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.superseded: 2])
-    #expect(try phone(ids[1]) == "+1 555 0002")
-    #expect(try phone(ids[0]) != "+1 555 0001")
   }
 
   @Test func `an open edit that is returned again stays one open edit`() async throws {

@@ -76,21 +76,6 @@ import Testing
     #expect(try world.record("Contact", id)["Title"] == "Countess")
   }
 
-  @Test func `a record dated seconds before the recorded time is found`() async throws {
-    world.server.faults.add(.kind(.collectionCreate), .commitLate(seconds: 30))
-    try await loseCreates()
-    let (summary, _) = try await nextNight()
-    #expect(summary.verdicts == [.created: 1])
-    #expect(try contacts().count == 1)
-  }
-
-  @Test func `a create that never arrived is sent, despite similar manual records`() async throws {
-    try await loseCreates(afterCommit: false)
-    let (summary, _) = try await nextNight()
-    #expect(summary.verdicts == [.created: 1])
-    #expect(try contacts().count == 1)
-  }
-
   @Test func `a create that the org refused does not match its neighbour's record`() async throws {
     // The org refuses the second, which has no last name.
     try await loseCreates([Self.fields, ["Title": "Analyst"]])
@@ -98,16 +83,6 @@ import Testing
     #expect(summary.verdicts == [.created: 1, .failed: 1])
     #expect(try contacts().count == 1)
     #expect(edits.map(\.verdict) == [.created, .failed])
-  }
-
-  @Test func `the user's own work at that time is not taken for a lost create`() async throws {
-    try await loseCreates(afterCommit: false)
-    let other = world.org.create(
-      "Contact", ["LastName": "Byron", "Title": "Poet"], as: try world.user("ada"))
-    let (summary, edits) = try await nextNight()
-    #expect(summary.verdicts == [.unconfirmed: 1])
-    #expect(edits.first?.detail.otherID == other.id)
-    #expect(try contacts().isEmpty)
   }
 
   @Test func `a refused create does not match its sender's manual record`() async throws {
@@ -140,20 +115,6 @@ import Testing
     #expect(summary.verdicts == [isMade ? .unconfirmed : .created: 1])
     #expect(try contacts("Unnamed").count == 1)
     if isMade { #expect(edits.first?.detail.otherID == made.first) }
-  }
-
-  @Test func `each of several lost creates finds its own record`() async throws {
-    try await loseCreates([
-      Self.fields, ["LastName": "Babbage", "Title": "Analyst"],
-      ["LastName": "Somerville", "Title": "Analyst"],
-    ])
-    let babbage = try #require(try contacts("Babbage").first)
-    try world.change(babbage, ["LastName": "Babage"], of: "Contact")
-    let (summary, edits) = try await nextNight()
-    #expect(summary.verdicts == [.created: 3])
-    #expect(edits.map(\.detail.recordID).contains(babbage))
-    #expect(try contacts("Babbage").isEmpty)
-    #expect(try contacts().count == 1)
   }
 
   @Test func `a lost create is resolved for a user who can no longer log in`() async throws {

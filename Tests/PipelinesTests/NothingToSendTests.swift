@@ -77,12 +77,6 @@ import Testing
     #expect(advice.contains("have the device save the record again"))
   }
 
-  @Test func `edits of two devices that are both sent are still a device conflict`() async throws {
-    let scene = try DecisionScene()
-    _ = try await scene.deviceConflict(
-      ada: ["Phone": "+1 555 0001"], ben: ["Phone": "+1 555 0002", "BillingCity": "Bergen"])
-  }
-
   @Test func `the values of an edit that waits for a record are reported`() async throws {
     let scene = try DecisionScene()
     let device = try await scene.phone()

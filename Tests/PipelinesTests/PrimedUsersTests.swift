@@ -49,16 +49,6 @@ import Testing
     #expect(try open().isEmpty)
   }
 
-  @Test func `a dry run reports a user who cannot be served, too`() async throws {
-    let query =
-      "\"query\": \"SELECT Id, Username FROM User WHERE IsActive = true "
-      + "AND Profile.Name = 'Field Technician'\""
-    try world.rewrite(query, "\"list\": [\"ada@example.com\", \"nobody@example.com\"]")
-    let look = try await run(Set(Stage.allCases)) { $0.isDryRun = true }
-    #expect(look.findings == [.skippedUser])
-    #expect(look.exitStatus == .needsAttention)
-  }
-
   @Test func `a newly selected field is fetched for all records`() async throws {
     try await run()
     try world.rewrite(

@@ -33,7 +33,7 @@ struct PublishScene {
 
   /// A new store, and what a pipeline file says of it.
   static func store(
-    _ kind: Kind, _ directory: String
+    _ kind: Kind, _ directory: String, limits: S3Store.Limits = .init()
   ) throws -> (store: any ObjectStore, section: String) {
     let path = directory + "/store"
     guard kind == .s3 else { return (DirectoryStore(path), #"{"directory": "\#(path)"}"#) }
@@ -49,7 +49,7 @@ struct PublishScene {
        "secretAccessKey": {"file": "\(secret)"}}}
       """
     let credentials = S3Credentials(accessKeyID: s3.accessKeyID, secret: Secret(s3.secret))
-    return (try S3Store(bucket, credentials), section)
+    return (try S3Store(bucket, credentials, limits: limits), section)
   }
 
   /// Lets the locks of a killed program count as old, so that no test waits for a minute.

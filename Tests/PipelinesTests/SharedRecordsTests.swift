@@ -85,19 +85,6 @@ import Testing
     #expect(record["Description"] == "later")
   }
 
-  @Test(arguments: ["LEAVE_IF_CHANGED", "OVERWRITE"])
-  func `an edit in a second soup keeps the first one's values`(_ mode: String) async throws {
-    let world = try world(mode)
-    let device = try await world.primed("ada")
-    let id = try account(device, world)
-    try world.handBack(device, as: "one.sqlite", edited: id, ["Phone": "+1 555 0001"])
-    #expect(try await world.run(.ingest, .reconcile).verdicts == [.updated: 1])
-    try device.edit("vips", id: id, ["Website": "https://vip.example"], now: world.org.now())
-    #expect(try await world.verdicts(device, as: "two.sqlite", .ingest, .reconcile)[.updated] == 1)
-    #expect(try world.record("Account", id)["Phone"] == "+1 555 0001")
-    #expect(try world.record("Account", id)["Website"] == "https://vip.example")
-  }
-
   @Test func `different values of a field in two soups are a device conflict`() async throws {
     let world = try world("OVERWRITE")
     let device = try await world.primed("ada")

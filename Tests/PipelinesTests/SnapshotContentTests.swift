@@ -67,17 +67,6 @@ import Testing
 
   // MARK: records
 
-  @Test func `a record that a user lost leaves the snapshot when ids are listed`() async throws {
-    let world = try soqlWorld(rhythm: 1)
-    try await run(world)
-    let lost = try #require(try contacts(world).sorted().last)
-    try world.org.transfer(lost, to: "cleo@example.com")
-    let account = try world.record("Contact", lost)["AccountId"]?.string ?? ""
-    try world.org.transfer(account, to: "cleo@example.com")
-    try await run(world)
-    #expect(try !contacts(world).contains(lost))
-  }
-
   @Test func `a query variable is a quoted literal, a user id the snapshot's`() async throws {
     let world = try soqlWorld()
     try setQuery("SELECT LastName FROM Contact WHERE OwnerId = :userId", in: world)

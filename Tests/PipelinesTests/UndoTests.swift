@@ -70,26 +70,6 @@ import Testing
     #expect(try !scene.world.ids("accounts", on: fresh).contains(account))
   }
 
-  @Test func `a deletion that the org cannot undo is undone once it is restored`() async throws {
-    scene.world.server.faults.add(.kind(.soapUndelete), .status(500, code: "API_DISABLED_FOR_ORG"))
-    let phone = try await scene.phone()
-    let id = try scene.world.ids("contacts", on: phone)[0]
-    try phone.delete("contacts", id: id, now: scene.world.org.now())
-    let sent = try await scene.night(phone)
-    #expect(sent.verdicts == [.deleted: 1])
-    let first = try await scene.undo(sent.run)
-    #expect(first.verdicts == [.notUndone: 1])
-    #expect(first.findings == [.notUndone])
-    // The local org has no web pages.
-    let words = "restore it from the recycle bin of the org"
-    #expect(try scene.edit(1, in: first).detail.message?.hasSuffix(words) == true)
-    try scene.world.org.undelete(id)
-    #expect(try await scene.undo(sent.run).verdicts == [.undone: 1])
-    #expect(try scene.isThere(id, "Contact"))
-    try await scene.scene.expectClosed()
-    #expect(try scene.isThere(id, "Contact"))
-  }
-
   @Test func `only named edits are undone, and a second undo changes nothing`() async throws {
     let phone = try await scene.phone()
     let (one, two) = (try scene.scene.account(phone), try scene.scene.account(phone, 1))

@@ -127,6 +127,7 @@ import Testing
     try await world.runFieldDay()
     try await world.die { if case .snapshotPrimed = $0 { true } else { false } }
     let dead = try #require(try status().runs.first)
+    #expect(dead.finished == ["ingest", "reconcile"])
     let verb = try await world.run(.pack)
     #expect(verb.warnings.contains { $0.contains("prime waits for the next run") })
     #expect(try status().runs.first?.ended == nil)

@@ -214,6 +214,10 @@ struct LateWatchTests {
     try await night()
     let opened = try open()
     #expect(!opened.isEmpty, "the run reports it")
+    if one.way == .takenBack {
+      let message = try day.details().first?.message ?? ""
+      #expect(message.contains("arrived late") && message.contains("reported as superseded"))
+    }
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == opened)

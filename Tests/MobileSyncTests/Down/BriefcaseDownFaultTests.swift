@@ -5,7 +5,8 @@ import SmartStore
 import System
 import Testing
 
-/// Cases that the SDK's tests of briefcases omit (§6.8 of the specification), in the sync manager.
+/// Cases that the SDK's tests of briefcases omit (§6.8 of the specification), and defects of its code
+/// (D4–D10).
 @Suite struct BriefcaseDownFaultTests {
   private typealias Base = BriefcaseDownTests
 
@@ -122,6 +123,7 @@ import Testing
     let (one, _, _) = try await Base.store(accounts: 3)
     let run = try await Base.start(one, Base.target([Base.accounts, site]))
     #expect(await run.story.last == "DONE 100/3")
+    #expect(one.org.requests(.retrieve) == 1)
     let element = try #require(try await one.elements().first?.object)
     #expect(element.names.contains("Description") && element.names.contains("Site"))
     site.soupName = "contacts"

@@ -161,4 +161,68 @@ import Testing
     #expect(outcome.soups.map(\.written) == [2, 2])
     #expect(try snapshot.elements("accounts").filter { $0["__local__"] == true }.count == 2)
   }
+
+  @Test func `a failed rule is reported and removes nothing`() async throws {
+    let (org, ids, contacts) = try Self.org(accounts: 4, contacts: 3)
+    let snapshot = try await Self.snapshot(org).primed()
+    try org.delete(ids[0])
+    try org.update("Account", ids[1], ["Name": "new"])
+    let rules = try org.org.briefcaseRules(of: org.admin, app: "app")
+    let rule = try #require(rules.first { $0.object == "Contact" }).id
+    org.server.faults.add(.kind(.priming), .ruleError(ruleID: rule, object: "Contact"))
+    let outcome = try await snapshot.prime()
+    #expect(outcome.warnings.contains { $0.contains(rule) })
+    #expect(outcome.soups.map(\.ghosts) == [0, 0])
+    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
+    #expect(try snapshot.column("Id", of: "contacts") == contacts.sorted())
+    #expect(try snapshot.column("Name", of: "accounts").contains("new"))
+    // The rule works again: deleted records are removed, and nothing omitted is fetched again.
+    let retrieves = org.requests(.retrieve)
+    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1, 0])
+    #expect(org.requests(.retrieve) == retrieves)
+  }
+
+  @Test func `a failed rule fails the prime if the pipeline is configured so`() async throws {
+    let (org, _, _) = try Self.org(accounts: 2)
+    org.server.faults.add(.kind(.priming), .ruleError(ruleID: "0bR000000000001"))
+    let snapshot = Self.snapshot(org)
+    snapshot.onRuleErrors = .fail
+    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
+    #expect(error?.code == .ruleErrors)
+  }
+
+  @Test func `an unreadable record is kept, reported and reread`() async throws {
+    let (org, ids, _) = try Self.org(accounts: 4)
+    let snapshot = try await Self.snapshot(org, [Self.accounts]).primed()
+    for id in ids { try org.update("Account", id, ["Name": "new"]) }
+    org.server.faults.add(.kind(.retrieve), .nullEntry(id: ids[2]))
+    let outcome = try await snapshot.prime()
+    #expect(outcome.soups.map(\.unreadable) == [[ids[2]]])
+    #expect(outcome.soups.map(\.written) == [3])
+    #expect(outcome.soups.map(\.ghosts) == [0])
+    #expect(outcome.warnings.count == 1)
+    #expect(try snapshot.column("Name", of: "accounts") == ["Account 2", "new", "new", "new"])
+    #expect(try await snapshot.prime().soups.map(\.fetched) == [1])
+    #expect(try snapshot.column("Name", of: "accounts") == ["new", "new", "new", "new"])
+    // Nothing holds the cursor anymore: it equals that of a store that missed nothing.
+    let other = Self.snapshot(org, [Self.accounts])
+    try await other.prime()
+    #expect(snapshot.cursors == other.cursors)
+  }
+
+  @Test func `more deletions than the guard allows wait until they are allowed`() async throws {
+    let (org, accounts, _) = try Self.org(accounts: 20)
+    let snapshot = try await Self.snapshot(org, [Self.accounts]).primed()
+    for id in accounts[0..<11] { try org.delete(id) }
+    let refused = try await snapshot.prime()
+    #expect(refused.guardTripped)
+    #expect(!refused.changed)
+    #expect(refused.warnings.contains { $0.contains("11 of 20") })
+    #expect(try snapshot.column("Id", of: "accounts").count == 20)
+    snapshot.ghosts.maxDeletesPercent = 100
+    let allowed = try await snapshot.prime()
+    #expect(!allowed.guardTripped)
+    #expect(allowed.soups.map(\.ghosts) == [11])
+    #expect(try snapshot.column("Id", of: "accounts") == accounts[11...].sorted())
+  }
 }

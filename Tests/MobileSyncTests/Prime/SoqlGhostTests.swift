@@ -23,19 +23,6 @@ import Testing
     #expect(org.server.log.entries.compactMap(\.soql).contains { $0.contains("IsDeleted = true") })
   }
 
-  @Test func `a record that stops matching is removed when the ids are listed`() async throws {
-    let org = try SyncedOrg()
-    let ids = try org.makeAccounts(3, name: "Keep")
-    let snapshot = snapshot(org, "SELECT Id, Name FROM Account WHERE Name LIKE 'Keep%'")
-    try await snapshot.prime()
-    try org.update("Account", ids[2], ["Name": "Drop"])
-    #expect(try await !snapshot.prime().changed)
-    let outcome = try await snapshot.prime(listing: "userstore/down")
-    #expect(outcome.listed == ["userstore/down"])
-    #expect(outcome.soups.map(\.ghosts) == [1])
-    #expect(try snapshot.column("Id", of: "accounts") == ids[0...1].sorted())
-  }
-
   // testCleanResyncGhostsWithMultipleSyncs
   @Test func `a record belongs to the last sync that fetched it`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 6)

@@ -148,22 +148,6 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  @Test func `an interrupted refresh leaves no file`() async throws {
-    let org = try SyncedOrg(accounts: 4)
-    let target = SyncTarget.refresh(
-      RefreshTarget(
-        sobjectType: "Account", fieldlist: ["Name"], soupName: "accounts", countIdsPerSoql: 1))
-    let snapshot = Self.snapshot(
-      org, .soql("ids", "SELECT Id FROM Account", into: "accounts"),
-      Self.down("fields", target, into: "accounts"))
-    org.server.faults.add(
-      .kind(.query), nth: 3, .status(400, code: "MALFORMED_QUERY", message: "no"))
-    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
-    #expect(error?.syncName == "fields")
-    #expect(snapshot.files.isEmpty)
-    #expect(try await snapshot.prime().soups.map(\.fetched) == [4, 4])
-  }
-
   // MARK: Layout and metadata
 
   @Test func `a layout has the id that each platform looks up`() async throws {

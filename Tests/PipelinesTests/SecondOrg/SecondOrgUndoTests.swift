@@ -3,10 +3,11 @@ import Ledger
 import Pipelines
 import Reports
 import System
+import TestSupport
 import Testing
 
 @Suite struct SecondOrgUndoTests {
-  @Test(arguments: [1, 2, 3, 4])
+  @Test(arguments: 1...CampaignSize.secondOrg.count)
   func `an undo restores the org's records as before the run`(_ seed: Int) async throws {
     let scene = try await SecondOrgScene(
       seed: seed,

@@ -120,7 +120,7 @@ struct WorkScene: Sendable {
         )
         connection.close()
       } else if !name.hasPrefix("state.sqlite"), !name.hasPrefix("reports/"), name != "lock" {
-        state[name] = "\(entry.bytes)"
+        state[name] = Digest.sha256Hex(entry.bytes)
       }
     }
     let ledger = try LedgerDatabase(path: data.state)
