@@ -279,14 +279,14 @@ package final class Reconciler {
 
   /// Records an edit's verdict of this run.
   func settle(_ edit: Int64, _ settlement: Settlement) throws {
-    try state.settle([GivenVerdict(edit: edit, settlement)], run: run.id)
+    try state.settle([(edit, settlement)], run: run.id)
   }
 
   /// Records verdicts in one transaction.
   func settle(_ settled: [(OpenEdit, Settlement)]) throws {
     guard !settled.isEmpty else { return }
     try state.connection.transaction {
-      try state.settle(settled.map { GivenVerdict(edit: $0.id, $1) }, run: run.id)
+      try state.settle(settled.map { ($0.id, $1) }, run: run.id)
     }
     tellProgress()
   }

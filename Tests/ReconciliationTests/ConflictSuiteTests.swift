@@ -64,7 +64,7 @@ import Testing
   ) -> ThreeWayRule.Step {
     let isMoved = situation.theirs != Self.base
     return ThreeWayRule.step(
-      EditFacts(
+      Candidate(
         operation: operation, mode: mode, device: situation.yours, deviceDate: Self.dates.old,
         issued: MergeBase(modificationDate: Self.dates.old, fields: Self.base),
         server: .alive(date: isMoved ? Self.dates.new : Self.dates.old, fields: situation.theirs),
@@ -103,14 +103,14 @@ import Testing
   @Test func `the values after a create are the base of the next edit`() {
     let sent = Self.base
     let create = ThreeWayRule.step(
-      EditFacts(
+      Candidate(
         operation: .create, mode: .leaveIfChanged, device: sent, deviceDate: nil,
         server: .hidden, listed: Self.listed))
     #expect(verdict(create) == .created)
     var edited = sent
     edited["Phone"] = "Phone 1"
     let update = ThreeWayRule.step(
-      EditFacts(
+      Candidate(
         operation: .update, mode: .leaveIfChanged, device: edited, deviceDate: nil,
         ownWrite: .init(date: Self.dates.new, fields: sent, sent: sent),
         server: .alive(date: Self.dates.new, fields: sent), listed: Self.listed))

@@ -11,19 +11,19 @@ struct DecidedEditTests {
   /// An edit, its verdict, and the fields that are sent.
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let facts: EditFacts
+    let facts: Candidate
     let verdict: Verdict
     let action: SyncUpAction?
     let sent: Set<String>?
     init(
-      _ name: String, _ facts: EditFacts, _ verdict: Verdict, _ action: SyncUpAction? = nil,
+      _ name: String, _ facts: Candidate, _ verdict: Verdict, _ action: SyncUpAction? = nil,
       sent: Set<String>? = nil
     ) {
       (testDescription, self.facts, self.verdict) = (name, facts, verdict)
       (self.action, self.sent) = (action, sent)
     }
 
-    init(_ name: String, _ facts: EditFacts, sends sent: Set<String>) {
+    init(_ name: String, _ facts: Candidate, sends sent: Set<String>) {
       self.init(name, facts, .updated, .update, sent: sent)
     }
   }
@@ -39,17 +39,17 @@ struct DecidedEditTests {
     _ decision: Decision, _ operation: SyncOperation = .update, _ server: ServerRecord = server(),
     shown: JSONObject = ["A": "server"], verdict: Verdict = .conflict,
     base: JSONObject? = ["A": "a", "B": "b"], mode: MergeMode = .leaveIfChanged
-  ) -> EditFacts {
-    var facts = EditFacts(
+  ) -> Candidate {
+    var facts = Candidate(
       operation: operation, mode: mode, device: ["A": "device", "B": "b"], deviceDate: old,
       issued: base.map { MergeBase(modificationDate: old, fields: $0) }, server: server,
       listed: ["A", "B"])
-    facts.decision = PendingDecision(decision, by: "grace", verdict: verdict, shown: shown)
+    facts.edit.decision = PendingDecision(decision, by: "grace", verdict: verdict, shown: shown)
     return facts
   }
 
   /// A value is entered in a field that neither the device nor its base has.
-  private static func beside(_ value: JSONValue, shown: JSONObject = ["A": "server"]) -> EditFacts {
+  private static func beside(_ value: JSONValue, shown: JSONObject = ["A": "server"]) -> Candidate {
     var facts = facts(
       .set(["C": "x"], rest: .server), .update,
       .alive(date: new, fields: ["A": "server", "B": "b", "C": value]), shown: shown)
@@ -61,15 +61,15 @@ struct DecidedEditTests {
   private static func merged(
     _ remaining: JSONObject? = ["A": "server"], into master: String = "m",
     shown: JSONObject = ["A": "server"]
-  ) -> EditFacts {
+  ) -> Candidate {
     var facts = facts(
       .device, .update, .merged(into: master), shown: shown, verdict: .mergedOnServer)
-    facts.decision?.otherID = "m"
-    facts.remaining = remaining.map { RemainingRecord(date: new, fields: $0) }
+    facts.edit.decision?.otherID = "m"
+    facts.remaining = remaining.map { (new, $0) }
     return facts
   }
 
-  private static func deleted(_ decision: Decision, _ server: ServerRecord) -> EditFacts {
+  private static func deleted(_ decision: Decision, _ server: ServerRecord) -> Candidate {
     facts(decision, .update, server, shown: [:], verdict: .deletedOnServer)
   }
 
@@ -77,10 +77,10 @@ struct DecidedEditTests {
   private static func unlisted(
     _ decision: Decision, _ operation: SyncOperation = .update, _ server: ServerRecord = server(),
     shown: JSONObject = ["A": "server"], verdict: Verdict = .conflict
-  ) -> EditFacts {
+  ) -> Candidate {
     var facts = facts(decision, operation, server, shown: shown, verdict: verdict)
     facts.listed = ["B"]
-    facts.decision?.edited = ["A"]
+    facts.edit.decision?.edited = ["A"]
     return facts
   }
 

@@ -11,21 +11,21 @@ struct FieldComparisonTests {
   private func facts(
     _ operation: SyncOperation = .update, _ mode: MergeMode = .overwrite,
     device: JSONObject, issued: JSONObject?, server: ServerRecord, date: String? = Self.old,
-    own: MergeBaseRule.OwnWrite? = nil, isShared: Bool = false, listed: [String] = ["A", "B"]
-  ) -> EditFacts {
-    EditFacts(
+    own: FieldKnowledge? = nil, isShared: Bool = false, listed: [String] = ["A", "B"]
+  ) -> Candidate {
+    Candidate(
       operation: operation, mode: mode, device: device, deviceDate: date,
       issued: issued.map { MergeBase(modificationDate: Self.old, fields: $0, isComplete: true) },
       ownWrite: own, server: server, listed: listed, isShared: isShared)
   }
 
-  private func detail(_ facts: EditFacts) -> OutcomeDetail {
+  private func detail(_ facts: Candidate) -> OutcomeDetail {
     switch ThreeWayRule.step(facts) {
     case .settle(let settlement), .send(_, let settlement, _): settlement.detail
     }
   }
 
-  private func verdict(_ facts: EditFacts) -> Verdict {
+  private func verdict(_ facts: Candidate) -> Verdict {
     switch ThreeWayRule.step(facts) {
     case .settle(let settlement), .send(_, let settlement, _): settlement.verdict
     }
@@ -201,7 +201,7 @@ struct FieldComparisonTests {
 
   private func choice(
     device: JSONObject = Self.device, date: String? = Self.old, issued: MergeBase? = nil,
-    own: MergeBaseRule.OwnWrite? = nil, serverDate: String? = Self.old,
+    own: FieldKnowledge? = nil, serverDate: String? = Self.old,
     server: JSONObject? = Self.issued
   ) -> MergeBaseRule.Choice {
     MergeBaseRule.choose(
@@ -234,7 +234,7 @@ struct FieldComparisonTests {
   }
 
   @Test func `a value that the org rounded is not an edit of a device that still has it`() {
-    let own = MergeBaseRule.OwnWrite(
+    let own = FieldKnowledge(
       date: Self.new, fields: ["A": .number("2"), "B": "ours"], sent: ["A": .number("1.6")])
     let holding = choice(device: ["A": .number("1.6"), "B": "b"], own: own, serverDate: Self.new)
     #expect(holding.base?.fields == ["A": .number("1.6"), "B": "ours"])
@@ -244,7 +244,7 @@ struct FieldComparisonTests {
   }
 
   @Test func `a device that synced since our write is compared with the record it read`() {
-    let own = MergeBaseRule.OwnWrite(date: Self.old, fields: ["A": "ours"])
+    let own = FieldKnowledge(date: Self.old, fields: ["A": "ours"])
     let choice = choice(date: Self.new, own: own, serverDate: Self.new, server: Self.issued)
     #expect(choice.base?.fields == Self.issued)
     #expect(choice.left == [:])
@@ -269,7 +269,7 @@ struct FieldComparisonTests {
   func `a device's base is the record issued before or after an operator's value`(
     _ date: String, _ given: String
   ) {
-    var own = MergeBaseRule.OwnWrite(
+    var own = FieldKnowledge(
       date: "2026-01-03T00:00:00.000+0000", fields: ["A": "entered"], sent: ["A": "sent"])
     own.entered = ["A"]
     own.given = ["A": .init(before: "before", after: "after", date: Self.new)]
@@ -280,9 +280,22 @@ struct FieldComparisonTests {
 
   // MARK: writes through another row of the device
 
-  private func beside(dateBefore: String?, date: String) -> MergeBaseRule.OwnWrite {
-    var own = MergeBaseRule.OwnWrite(date: date, fields: [:], left: ["A": "ours"])
-    own.beside = [.init(dateBefore: dateBefore, date: date, replaced: ["A": "a"])]
+  private func write(
+    _ payload: JSONObject = [:], dateBefore: String?, date: String
+  ) -> OperationRow {
+    var before: JSONObject = ["A": "a"]
+    before[OperationRow.dateKey] = dateBefore.map(JSONValue.string)
+    var write = OperationRow(
+      editID: 1, action: .update, sobject: "Account", recordID: nil, payload: payload,
+      expected: Settlement(.updated), seen: .object(before))
+    (write.serverDate, write.left) = (date, payload)
+    return write
+  }
+
+  private func beside(dateBefore: String?, date: String) -> FieldKnowledge {
+    var own = FieldKnowledge()
+    own.add(
+      write(["A": "ours"], dateBefore: dateBefore, date: date), element: nil, isSameRow: false)
     return own
   }
 
@@ -328,10 +341,11 @@ struct FieldComparisonTests {
     var own = beside(dateBefore: middle, date: Self.new)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
     // The device's prior write left that state.
-    own.own = [.init(dateBefore: Self.old, date: middle)]
+    own.add(write(dateBefore: Self.old, date: middle), element: nil, isSameRow: true)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.new)
     // An operator decided for the row's own values.
-    (own.own, own.beside) = (own.beside, [])
+    own = FieldKnowledge()
+    own.add(write(dateBefore: middle, date: Self.new), element: nil, isSameRow: true)
     #expect(choice(device: device, own: own, serverDate: Self.new).date == Self.old)
     // The values show the issued record.
     let issued = choice(device: device, issued: given(["A": "a"]), own: own, serverDate: Self.new)

@@ -71,6 +71,6 @@ extension LedgerDatabase {
 
   /// Records an edit's verdict of a run.
   func settle(_ edit: Int64, run: String, _ settlement: Settlement) throws {
-    try settle([GivenVerdict(edit: edit, settlement)], run: run)
+    try settle([(edit, settlement)], run: run)
   }
 }

@@ -12,8 +12,8 @@ struct MergeFieldsTests {
     _ server: JSONObject, _ operation: SyncOperation = .update, mode: MergeMode = .leaveIfChanged,
     base: JSONObject? = ["A": "a", "B": "b"], device: JSONObject = ["A": "device", "B": "b"],
     date: String? = new
-  ) -> EditFacts {
-    var facts = EditFacts(
+  ) -> Candidate {
+    var facts = Candidate(
       operation: operation, mode: mode, device: device, deviceDate: old,
       issued: base.map { MergeBase(modificationDate: old, fields: $0) },
       server: .alive(date: date, fields: server), listed: ["A", "B", "C"])
@@ -23,9 +23,9 @@ struct MergeFieldsTests {
 
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    let facts: EditFacts
+    let facts: Candidate
     let expected: String
-    init(_ name: String, _ facts: EditFacts, _ expected: String) {
+    init(_ name: String, _ facts: Candidate, _ expected: String) {
       (testDescription, self.facts, self.expected) = (name, facts, expected)
     }
   }

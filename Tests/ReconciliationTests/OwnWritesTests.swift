@@ -206,7 +206,7 @@ struct OwnWritesTests {
     try state.noteLeft([(planned[0], date, fields)])
   }
 
-  private func ownWrite(_ state: LedgerDatabase, _ edit: Int64) throws -> MergeBaseRule.OwnWrite? {
+  private func ownWrite(_ state: LedgerDatabase, _ edit: Int64) throws -> FieldKnowledge? {
     let edit = try #require(try state.openEdit(id: edit))
     return try state.history(of: .init(edit)).ownWrite(of: edit)
   }

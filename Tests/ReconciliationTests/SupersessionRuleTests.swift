@@ -4,8 +4,8 @@ import Testing
 struct SupersessionRuleTests {
   private static func sighting(
     _ handback: Int64?, _ date: Int64, _ content: String, lineage: Int64 = 1
-  ) -> KnownEdit.Sighting {
-    KnownEdit.Sighting(
+  ) -> Sighting {
+    Sighting(
       lineage: lineage, handback: handback, row: LedgerFixture.row(1), lastModified: date,
       content: content)
   }
@@ -13,13 +13,13 @@ struct SupersessionRuleTests {
   private func disposition(
     _ handback: Int64?, _ date: Int64, _ content: String,
     after known: (handback: Int64?, date: Int64, content: String),
-    _ standing: KnownEdit.Standing = .unsettled, lineage: Int64 = 1
+    _ standing: SupersessionRule.Version.Standing = .unsettled, lineage: Int64 = 1
   ) -> SupersessionRule.Disposition {
     SupersessionRule.disposition(
-      of: .init(Self.sighting(handback, date, content), value: content),
+      of: Self.sighting(handback, date, content), value: content,
       ancestry: Ancestry(lineage: 1),
       versions: [
-        KnownEdit(
+        SupersessionRule.Version(
           editID: 7,
           sightings: [Self.sighting(known.handback, known.date, known.content, lineage: lineage)],
           value: known.content, standing: standing)

@@ -10,7 +10,7 @@ struct ThreeWayRuleTests {
 
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
-    let facts: EditFacts
+    let facts: Candidate
     let expected: String
     var testDescription: String { name }
   }
@@ -19,10 +19,10 @@ struct ThreeWayRuleTests {
     _ operation: SyncOperation, _ mode: MergeMode = .leaveIfChanged,
     device: JSONObject = ["A": "device", "B": "b"], base: JSONObject? = ["A": "a", "B": "b"],
     server: ServerRecord = .alive(date: old, fields: ["A": "a", "B": "b"]),
-    date: String? = old, own: MergeBaseRule.OwnWrite? = nil, upserts: Bool = false,
+    date: String? = old, own: FieldKnowledge? = nil, upserts: Bool = false,
     recreate: MissingRecordRule.Recreate = .whenProvedDeleted
-  ) -> EditFacts {
-    EditFacts(
+  ) -> Candidate {
+    Candidate(
       operation: operation, mode: mode, device: device, deviceDate: date,
       issued: base.map { MergeBase(modificationDate: old, fields: $0) }, ownWrite: own,
       server: server, listed: ["A", "B"], upserts: upserts, recreate: recreate)
@@ -49,7 +49,7 @@ struct ThreeWayRuleTests {
     var hasBase: Bool
     var recreate: MissingRecordRule.Recreate
 
-    var facts: EditFacts {
+    var facts: Candidate {
       var given: JSONObject = ["A": "a", "B": "b"]
       if isOutside { given["C"] = "c" }
       var held = given

@@ -21,7 +21,7 @@ struct UndoRuleTests {
     change.left["B"] = b
     change.isLeftKnown = isLeftKnown
     change.isDoubted = isDoubted
-    return UndoRule.step(.init(change: change, server: server, leftDate: date))
+    return UndoRule.step(.init(.ofTable(), change: change, server: server, leftDate: date))
   }
 
   private func alive(_ a: JSONValue, at date: String? = left) -> ServerRecord {
@@ -99,7 +99,8 @@ struct UndoRuleTests {
       edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
     change.deletedUntil = until.flatMap { Dates.milliseconds(iso8601: $0) }
     change.deleters = [Self.sender]
-    var facts = UndoRule.Facts(change: change, server: .deleted, instance: "https://org.example")
+    var facts = UndoRule.Facts(
+      .ofTable(), change: change, server: .deleted, instance: "https://org.example")
     facts.bin = bin
     facts.isUndeletable = isUndeletable
     return UndoRule.step(facts)

@@ -300,7 +300,7 @@ extension LedgerDatabase {
       else { continue }
       var detail = OutcomeDetail(json: try parse(row[2].text, "a verdict"))
       detail.decision = DecisionNote(withdrawn, .notNeeded)
-      try enterOutcomes([GivenVerdict(edit: edit, Settlement(.superseded, detail))], run: run)
+      try enterOutcomes([(edit, Settlement(.superseded, detail))], run: run)
       try connection.run("UPDATE decision SET run_id = \(run) WHERE id = \(id)")
     }
   }

@@ -3,7 +3,7 @@ import SQLite
 /// The devices of some edits: the returns that contained each edit, and its ancestry.
 package struct EditLineages {
   /// By edit: all returns that contained it, the earliest first.
-  fileprivate var sightings: [Int64: [KnownEdit.Sighting]] = [:]
+  fileprivate var sightings: [Int64: [Sighting]] = [:]
   fileprivate var ancestries: [Int64: Ancestry] = [:]
 
   /// The lineage of an edit, and the edits of its record that its bundle redelivered, which are
@@ -112,8 +112,8 @@ extension LedgerDatabase {
   }
 
   /// The first seven columns of a row of `seen` with its return.
-  func sighting(_ row: [SQLiteValue]) -> KnownEdit.Sighting {
-    KnownEdit.Sighting(
+  func sighting(_ row: [SQLiteValue]) -> Sighting {
+    Sighting(
       lineage: row[3].integer ?? 0, handback: row[4].integer, row: rowKey(row),
       lastModified: row[5].integer ?? 0, content: row[6].text ?? "")
   }

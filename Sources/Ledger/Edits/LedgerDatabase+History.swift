@@ -81,7 +81,7 @@ extension LedgerDatabase {
   /// The edit that the bundle redelivered in the row is one of them.
   func versions(
     of edit: Edit, creation: Int64?, _ carried: CarriedRow?, _ entry: Ingest
-  ) throws -> [KnownEdit] {
+  ) throws -> [SupersessionRule.Version] {
     if carried == nil, !entry.mayHold(edit, creation: creation) { return [] }
     // A row that could not be read is identified only by its location.
     let unread: SQL = """
@@ -116,7 +116,7 @@ extension LedgerDatabase {
       let id = row[0].integer ?? 0
       let isUnsettled = row[2].integer == 1
       let isCarried = id == carried?.edit
-      return KnownEdit(
+      return SupersessionRule.Version(
         editID: id,
         sightings: try sightings(of: id, stampIDs: isCarried ? entry.stampIDs : nil),
         value: isCarried
@@ -131,7 +131,7 @@ extension LedgerDatabase {
   /// If `stampIDs` is given, only those with one of these stamps.
   func sightings(
     of edit: Int64, stampIDs: [SQLiteValue]? = nil
-  ) throws -> [KnownEdit.Sighting] {
+  ) throws -> [Sighting] {
     let isAsked: SQL = stampIDs.map { "r.stamp_id IN (\(list: $0))" } ?? "1"
     return try connection.all(
       """
@@ -160,7 +160,7 @@ extension LedgerDatabase {
     var detail = OutcomeDetail()
     if case .edit(let other) = replacement { detail.otherEdits = [other] }
     try supersede(edit, by: detail.otherEdits.first)
-    try enterOutcomes([GivenVerdict(edit: edit, Settlement(.superseded, detail))], run: run)
+    try enterOutcomes([(edit, Settlement(.superseded, detail))], run: run)
     try tellWithdrawn(run: run)
   }
 

@@ -183,16 +183,20 @@ extension LedgerDatabase {
       operation: EditOperation(rawValue: row.text(10) ?? "") ?? .update, sobject: row.text(11),
       serverID: row.text(12), localID: row.text(13), modificationDate: row.text(17),
       base: row.text(20).flatMap(MergeBaseText.base), finding: row.text(21))
-    var open = OpenEdit(
-      edit: edit, id: row.integer(3), returnID: row.integer(4), lineage: row.integer(5),
-      handback: integer(6), arrived: row.integer(7), issued: integer(8),
-      stampID: row.text(9) ?? "", snapshotID: row.text(23) ?? "", creation: creation,
-      content: row.text(18) ?? "", unorderedWith: integer(22), remadeID: row.text(24))
+    var open = OpenEdit(edit, id: row.integer(3))
+    (open.returnID, open.lineage, open.handback) = (row.integer(4), row.integer(5), integer(6))
+    (open.arrived, open.issued) = (row.integer(7), integer(8))
+    (open.stampID, open.snapshotID) = (row.text(9) ?? "", row.text(23) ?? "")
+    (open.creation, open.content) = (creation, row.text(18) ?? "")
+    (open.unorderedWith, open.remadeID) = (integer(22), row.text(24))
     open.mayHaveBeenSent = integer(26) == 1
     return open
   }
 
   // MARK: outcomes
+
+  /// A verdict that a run gives to an edit.
+  package typealias Given = (edit: Int64, settlement: Settlement)
 
   /// Takes back this run's verdict on one edit, so that it is decided again, unless a later edit of
   /// its device supersedes it by now.
@@ -206,7 +210,7 @@ extension LedgerDatabase {
   /// Records the verdicts of this run, in order, and moves each edit to the state that its verdict
   /// implies; before that, it records the writes that were done.
   package func settle(
-    _ given: [GivenVerdict], done: [OperationRow.Done] = [], run: String
+    _ given: [Given], done: [OperationRow.Done] = [], run: String
   ) throws {
     try finish(done)
     if given.isEmpty { return }
@@ -216,7 +220,7 @@ extension LedgerDatabase {
         SELECT edit_id FROM decision WHERE state = 'pending' AND edit_id IN (\(each: given.map(\.edit)))
         """
       ).compactMap { $0[0].integer })
-    var plain: [GivenVerdict] = []
+    var plain: [Given] = []
     for var one in given {
       guard decided.contains(one.edit) else {
         plain.append(one)
@@ -230,7 +234,7 @@ extension LedgerDatabase {
     try enter(plain, run: run)
   }
 
-  private func enter(_ given: [GivenVerdict], run: String) throws {
+  private func enter(_ given: [Given], run: String) throws {
     if given.isEmpty { return }
     try enterOutcomes(given, run: run)
     // Of two verdicts on one edit, the last one counts.
@@ -250,7 +254,7 @@ extension LedgerDatabase {
   }
 
   /// Records the verdicts of a run.
-  func enterOutcomes(_ given: [GivenVerdict], run: String) throws {
+  func enterOutcomes(_ given: [Given], run: String) throws {
     verdictsGiven += given.count
     try connection.run(
       """

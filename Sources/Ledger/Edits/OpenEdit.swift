@@ -3,19 +3,19 @@ import MobileSync
 
 /// An edit that a run processes, with what the ledger knows about its record.
 @dynamicMemberLookup
-package struct OpenEdit {
+package struct OpenEdit: Sendable {
   /// The edit as its device left it.
   @Shared package var edit: Edit
   package var id: Int64
-  package var returnID: Int64
-  package var lineage: Int64
+  package var returnID: Int64 = 0
+  package var lineage: Int64 = 0
   package var handback: Int64?
-  package var arrived: Int64
+  package var arrived: Int64 = 0
   package var issued: Int64?
-  package var stampID: String
-  package var snapshotID: String
+  package var stampID = ""
+  package var snapshotID = ""
   package var creation: Creation?
-  package var content: String
+  package var content = ""
   package var unorderedWith: Int64?
   /// The ID of the record recreated in place of a deleted one.
   package var remadeID: String?
@@ -27,6 +27,12 @@ package struct OpenEdit {
   /// The restrictions on its user that an operator has lifted for the edit
   /// (`OutcomeDetail.restriction`).
   package var lifted: Set<String> = []
+
+  /// An edit about whose record nothing is known yet.
+  package init(_ edit: Edit, id: Int64 = 0) {
+    self.edit = edit
+    self.id = id
+  }
 
   /// Which edits are asked for.
   package enum Selection: Sendable {
@@ -41,7 +47,7 @@ package struct OpenEdit {
   }
 
   /// A record that a device created.
-  package struct Creation {
+  package struct Creation: Sendable {
     package var id: Int64
     /// The ID of the record that attache created from it.
     package var recordID: String?

@@ -1,65 +1,24 @@
-/// A known edit, as far as it matters to a later edit of the same record.
-package struct KnownEdit: Sendable, Hashable {
-  /// One sighting of the edit, in the return that first contained it or in a later one that still
-  /// had it.
-  package struct Sighting: Sendable, Hashable {
-    var lineage: Int64
-    /// The counter of the return.
-    var handback: Int64?
-    /// The edit's row in its bundle.
-    var row: RowKey
-    /// The row's `lastModified`.
-    var lastModified: Int64
-    /// The digest of the element.
-    var content: String
-
-    package init(
-      lineage: Int64, handback: Int64? = nil, row: RowKey, lastModified: Int64, content: String
-    ) {
-      self.lineage = lineage
-      self.handback = handback
-      self.row = row
-      self.lastModified = lastModified
-      self.content = content
-    }
-  }
-
-  /// Whether an edit can still change.
-  package enum Standing: Sendable, Hashable {
-    /// The latest verdict is resolved.
-    case settled
-    /// It has not been sent yet or needs review; a later state of its record replaces it.
-    case unsettled
-    /// It was sent and its outcome is not known yet, or a late request for it needs review.
-    case underWay
-  }
-
-  /// Its number in the ledger; numbers increase in order of arrival.
-  var editID: Int64
-  /// Where it was seen, starting with the return that first contained it.
-  var sightings: [Sighting]
-  /// The digest of what the user entered: the element without the store's own members.
-  var value: String
-  /// Whether the edit can still change.
-  var standing: Standing
-  /// The row's date as issued, if the new edit's bundle redelivered this one.
-  var carried: Int64?
+/// One sighting of an edit, in the return that first contained it or in a later one that still had
+/// it.
+package struct Sighting: Sendable, Hashable {
+  var lineage: Int64
+  /// The counter of the return.
+  var handback: Int64?
+  /// The edit's row in its bundle.
+  var row: RowKey
+  /// The row's `lastModified`.
+  var lastModified: Int64
+  /// The digest of the element.
+  var content: String
 
   package init(
-    editID: Int64, sightings: [Sighting], value: String, standing: Standing, carried: Int64? = nil
+    lineage: Int64, handback: Int64? = nil, row: RowKey, lastModified: Int64, content: String
   ) {
-    self.editID = editID
-    self.sightings = sightings
-    self.value = value
-    self.standing = standing
-    self.carried = carried
-  }
-
-  /// Whether a return had the same element with the same date in the same row.
-  func wasSeen(as other: Sighting) -> Bool {
-    sightings.contains {
-      $0.row == other.row && $0.lastModified == other.lastModified && $0.content == other.content
-    }
+    self.lineage = lineage
+    self.handback = handback
+    self.row = row
+    self.lastModified = lastModified
+    self.content = content
   }
 }
 
@@ -134,15 +93,66 @@ package enum SupersessionRule {
     case unordered(with: Int64)
   }
 
-  /// The edit to classify.
-  package struct Newcomer: Sendable {
-    var sighting: KnownEdit.Sighting
-    /// The digest of what the user entered.
-    var value: String
+  /// A known edit of the record, as far as it matters to a later one.
+  package struct Version: Sendable, Hashable {
+    /// Whether an edit can still change.
+    package enum Standing: Sendable, Hashable {
+      /// The latest verdict is resolved.
+      case settled
+      /// It has not been sent yet or needs review; a later state of its record replaces it.
+      case unsettled
+      /// It was sent and its outcome is not known yet, or a late request for it needs review.
+      case underWay
+    }
 
-    package init(_ sighting: KnownEdit.Sighting, value: String) {
-      self.sighting = sighting
-      self.value = value
+    /// Its number in the ledger; numbers increase in order of arrival.
+    var editID: Int64
+    /// Where it was seen, starting with the return that first contained it.
+    var sightings: [Sighting]
+    /// The digest of what the user entered: the element without the store's own members.
+    var value: String
+    var standing: Standing
+    /// The row's date as issued, if the new edit's bundle redelivered this one.
+    var carried: Int64?
+
+    package init(
+      editID: Int64, sightings: [Sighting], value: String, standing: Standing,
+      carried: Int64? = nil
+    ) {
+      (self.editID, self.sightings, self.value) = (editID, sightings, value)
+      (self.standing, self.carried) = (standing, carried)
+    }
+
+    /// Whether a return had the same element with the same date in the same row.
+    func wasSeen(as other: Sighting) -> Bool {
+      sightings.contains {
+        $0.row == other.row && $0.lastModified == other.lastModified && $0.content == other.content
+      }
+    }
+
+    /// The edit as a lineage saw it; nil for an edit outside the lineage's past.
+    fileprivate func seen(by ancestry: Ancestry) -> Version? {
+      var own = self
+      own.sightings.removeAll { !ancestry.owns(lineage: $0.lineage, handback: $0.handback) }
+      return own.sightings.isEmpty && carried == nil ? nil : own
+    }
+
+    fileprivate var handback: Int64? { sightings.compactMap(\.handback).max() }
+
+    fileprivate var lastModified: Int64 {
+      (sightings.map(\.lastModified) + [carried].compactMap(\.self)).max() ?? .min
+    }
+
+    fileprivate static func comesFirst(_ one: Version, _ other: Version) -> Bool {
+      (one.handback ?? .min, one.editID) < (other.handback ?? .min, other.editID)
+    }
+
+    /// Whether the return counters put it before `other`; a redelivered edit comes before any edit
+    /// by its devices.
+    fileprivate func isOrdered(before other: Sighting) -> Bool {
+      if carried != nil { return true }
+      guard let handback, let later = other.handback else { return false }
+      return handback < later
     }
   }
 
@@ -154,65 +164,27 @@ package enum SupersessionRule {
   /// what its own user entered later. `laterHandbackStands` is whether the lineage has a later
   /// return that has the soup.
   package static func disposition(
-    of edit: Newcomer, ancestry: Ancestry, versions: [KnownEdit],
+    of edit: Sighting, value: String, ancestry: Ancestry, versions: [Version],
     laterHandbackStands: Bool = false
   ) -> Disposition {
-    let same = versions.filter { $0.wasSeen(as: edit.sighting) }
+    let same = versions.filter { $0.wasSeen(as: edit) }
     if let open = same.first(where: { $0.standing != .settled }) {
       return .known(open.editID, isSavedAgain: false)
     }
     if let seen = same.first { return .superseded(by: seen.editID) }
-    let own = versions.compactMap { OwnVersion($0, ancestry) }
-    if let handback = edit.sighting.handback {
+    let own = versions.compactMap { $0.seen(by: ancestry) }
+    if let handback = edit.handback {
       let later = own.filter { ($0.handback ?? .min) > handback }
-      if let last = later.max(by: OwnVersion.comesFirst) { return .superseded(by: last.editID) }
+      if let last = later.max(by: Version.comesFirst) { return .superseded(by: last.editID) }
     }
     if laterHandbackStands { return .superseded(by: nil) }
-    if let last = own.max(by: OwnVersion.comesFirst), last.version.standing != .settled,
-      last.version.value == edit.value
-    {
-      return .known(last.editID, isSavedAgain: edit.sighting.lastModified > last.lastModified)
+    if let last = own.max(by: Version.comesFirst), last.standing != .settled, last.value == value {
+      return .known(last.editID, isSavedAgain: edit.lastModified > last.lastModified)
     }
-    for version in own where !version.isOrdered(before: edit.sighting) {
-      if edit.sighting.lastModified <= version.lastModified {
-        return .unordered(with: version.editID)
-      }
+    for version in own where !version.isOrdered(before: edit) {
+      if edit.lastModified <= version.lastModified { return .unordered(with: version.editID) }
     }
-    let replaced = own.filter {
-      $0.version.standing == .unsettled && $0.isOrdered(before: edit.sighting)
-    }
+    let replaced = own.filter { $0.standing == .unsettled && $0.isOrdered(before: edit) }
     return .new(superseding: replaced.map(\.editID))
-  }
-
-  /// An edit as its lineage last saw it.
-  private struct OwnVersion {
-    var version: KnownEdit
-    var handback: Int64?
-    var lastModified: Int64
-    var editID: Int64 { version.editID }
-
-    /// Nil for an edit outside the lineage's past.
-    init?(_ version: KnownEdit, _ ancestry: Ancestry) {
-      let own = version.sightings.filter {
-        ancestry.owns(lineage: $0.lineage, handback: $0.handback)
-      }
-      let dates = own.map(\.lastModified) + [version.carried].compactMap(\.self)
-      guard let date = dates.max() else { return nil }
-      self.version = version
-      handback = own.compactMap(\.handback).max()
-      lastModified = date
-    }
-
-    static func comesFirst(_ one: OwnVersion, _ other: OwnVersion) -> Bool {
-      (one.handback ?? .min, one.editID) < (other.handback ?? .min, other.editID)
-    }
-
-    /// Whether the return counters put it before `other`; a redelivered edit comes before any edit
-    /// by its devices.
-    func isOrdered(before other: KnownEdit.Sighting) -> Bool {
-      if version.carried != nil { return true }
-      guard let handback, let later = other.handback else { return false }
-      return handback < later
-    }
   }
 }

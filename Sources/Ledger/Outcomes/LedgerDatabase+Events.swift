@@ -1,33 +1,16 @@
 import JSON
 import SQLite
 
-/// An edit with everything that the ledger knows about it.
-package struct EditEvents: Sendable {
-  package var id: Int64
-  /// The sObject.
-  package var sobject: String?
-  /// The record's ID in the org; nil if it has none yet.
-  package var recordID: String?
-  /// The local ID of a record that the device created.
-  package var localID: String?
-  /// The element as returned.
-  package var element: [UInt8]
-  /// The edit's store and soup.
-  package var soup: SoupKey
-  /// The events in the order in which they happened.
-  package var events: [RecordEvent]
-}
-
 extension LedgerDatabase {
-  /// The edits of a record with all of their events, in order of arrival.
+  /// The events of a record's edits, edit by edit in order of arrival.
   ///
   /// `name` is the record's ID, its local ID, or the number of one of its edits. `changes` returns
   /// the fields that an element changed, given the element and the values that its device was
   /// issued.
   package func events(
     named name: String, changes: (JSONObject, MergeBase?) -> [FieldDifference]
-  ) throws -> [EditEvents] {
-    try edits(named: name).compactMap { try events(ofEdit: $0, changes: changes) }
+  ) throws -> [RecordEvent] {
+    try edits(named: name).flatMap { try events(ofEdit: $0, changes: changes) }
   }
 
   private func edits(named name: String) throws -> [Int64] {
@@ -58,22 +41,29 @@ extension LedgerDatabase {
     try connection.all("\(selection) ORDER BY 1").compactMap { $0[0].integer }
   }
 
-  /// All events of one edit; nil if no edit has the number.
+  /// All events of one edit; empty if no edit has the number.
   private func events(
     ofEdit id: Int64, changes: (JSONObject, MergeBase?) -> [FieldDifference]
-  ) throws -> EditEvents? {
+  ) throws -> [RecordEvent] {
     guard
       let row = try connection.first(
         """
-        SELECT e.operation, e.store, e.soup, e.sobject, coalesce(c.record_id, e.record_id),
-          coalesce(e.local_id, c.local_id), e.last_modified_ms, e.element, e.base, e.finding,
-          s.username, e.pruned IS NOT NULL
+        SELECT e.store, e.soup, e.entry_id, e.created_ms, e.last_modified_ms, e.element, e.operation,
+          e.sobject, coalesce(c.record_id, e.record_id), coalesce(e.local_id, c.local_id),
+          e.modification_date, e.base, e.finding, s.username, e.pruned IS NOT NULL
         FROM edit e JOIN returned r ON r.id = e.return_id LEFT JOIN snapshot s
           ON s.id = r.snapshot_id LEFT JOIN creation c ON c.id = e.creation_id WHERE e.id = \(id)
         """)
-    else { return nil }
-    let element = row[7].blob ?? []
-    let username = row[10].text
+    else { return [] }
+    let element = row[5].blob ?? []
+    let edit = Edit(
+      row: rowKey(row), created: row[3].integer ?? 0, lastModified: row[4].integer ?? 0,
+      element: element,
+      operation: row[6].text.flatMap(EditOperation.init(rawValue:)) ?? .update,
+      sobject: row[7].text, serverID: row[8].text, localID: row[9].text,
+      modificationDate: row[10].text, base: row[11].text.flatMap(MergeBaseText.base),
+      finding: row[12].text)
+    let username = row[13].text
     func event(
       _ time: Int64?, _ kind: RecordEvent.Kind, began: Int64? = nil
     ) -> RecordEvent {
@@ -82,20 +72,16 @@ extension LedgerDatabase {
       return event
     }
     let object = (try? JSONValue(parsing: element))?.object ?? [:]
-    let operation = EditOperation(rawValue: row[0].text ?? "") ?? .update
-    let fields = changes(object, row[8].text.flatMap(MergeBaseText.base))
     var events = [
       event(
-        row[6].integer,
-        .edited(
-          operation: operation, fields: fields, reason: row[9].text,
-          isPruned: row[11].integer == 1))
+        edit.lastModified,
+        .edited(edit, fields: changes(object, edit.base), isPruned: row[14].integer == 1))
     ]
     let returns = try returns("JOIN seen n ON n.return_id = r.id WHERE n.edit_id = \(id)")
     events += returns.enumerated().map { index, row in
       event(row.arrived, .returned(row, isAgain: index > 0))
     }
-    let writes = try operations(.ofEdit(id))
+    let writes = try operations(.ofEdits([id]))
     events += writes.map { event($0.sentMilliseconds, .written($0), began: $0.run?.began) }
     events += try decisions(of: id).map { event($0.time, .decided($0.value)) }
     events += try verdicts(of: id).map { verdict in
@@ -106,10 +92,7 @@ extension LedgerDatabase {
         .settled(verdict: verdict.value.verdict, detail: verdict.value.detail, run: verdict.run),
         began: verdict.time)
     }
-    return EditEvents(
-      id: id, sobject: row[3].text, recordID: row[4].text, localID: row[5].text, element: element,
-      soup: SoupKey(store: StoreKey(text: row[1].text ?? ""), soup: row[2].text ?? ""),
-      events: events)
+    return events
   }
 
   private func decisions(

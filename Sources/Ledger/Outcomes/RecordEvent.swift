@@ -10,10 +10,10 @@ package struct RecordEvent: Sendable {
     /// A generation redelivered the open edit in a soup, for some platforms, with the message in
     /// its row that says why it is open.
     case carried(generation: Int, platforms: [String], soup: String, words: String?)
-    /// A device changed the row, by its own clock. The fields have the previous values if these are
-    /// known; there are no fields if the values are pruned.
-    case edited(
-      operation: EditOperation, fields: [FieldDifference], reason: String?, isPruned: Bool)
+    /// A device changed the row, by its own clock. The edit has the IDs of the record by which the
+    /// ledger knows it now. The fields have the previous values if these are known; there are no
+    /// fields if the values are pruned.
+    case edited(Edit, fields: [FieldDifference], isPruned: Bool)
     /// A return contained the edit, for the first time or again.
     case returned(ReturnRow, isAgain: Bool)
     /// A request for the edit was sent or is planned; `time` is when it was last sent.

@@ -155,7 +155,7 @@ extension LedgerDatabase {
     _ edit: Edit, content: String, _ entry: Ingest
   ) throws {
     guard let carried = try carried(edit, in: entry.row) else { return }
-    let sighting = KnownEdit.Sighting(
+    let sighting = Sighting(
       lineage: entry.row.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     try note(sighting, of: carried.edit, returnID: entry.row.id)

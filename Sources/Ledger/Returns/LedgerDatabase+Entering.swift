@@ -12,15 +12,14 @@ extension LedgerDatabase {
     var edit = edit
     if let carried { edit.base = try base(of: edit, carried) }
     let creation = try creation(of: edit, carried, entry)
-    let sighting = KnownEdit.Sighting(
+    let sighting = Sighting(
       lineage: entry.row.lineage, handback: entry.row.handback, row: edit.row,
       lastModified: edit.lastModified, content: content)
     let versions = try versions(of: edit, creation: creation, carried, entry)
     // With nothing to compare, the digest of the user's values is not needed.
     let value = versions.isEmpty ? "" : ElementContent.value(of: edit.element)
     let disposition = SupersessionRule.disposition(
-      of: .init(sighting, value: value),
-      ancestry: entry.ancestry, versions: versions,
+      of: sighting, value: value, ancestry: entry.ancestry, versions: versions,
       laterHandbackStands: hasLaterHandback(entry, soup: edit.row))
     if case .known(let known, let isSavedAgain) = disposition {
       entry.result.known += 1
@@ -53,7 +52,7 @@ extension LedgerDatabase {
 
   /// Records that a return still has an unresolved edit, which stays the same edit.
   func note(
-    _ sighting: KnownEdit.Sighting, of edit: Int64, returnID: Int64
+    _ sighting: Sighting, of edit: Int64, returnID: Int64
   ) throws {
     try connection.run(
       """
@@ -241,8 +240,8 @@ extension LedgerDatabase {
   }
 
   /// The sighting of an edit in a row that is not dirty; it has no content, as it was not compared.
-  func stillThere(_ witness: CleanRow, _ entry: Ingest) -> KnownEdit.Sighting {
-    KnownEdit.Sighting(
+  func stillThere(_ witness: CleanRow, _ entry: Ingest) -> Sighting {
+    Sighting(
       lineage: entry.row.lineage, handback: entry.row.handback, row: witness.row,
       lastModified: witness.lastModified, content: "")
   }

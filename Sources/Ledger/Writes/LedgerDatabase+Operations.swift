@@ -83,6 +83,9 @@ package struct OperationRow: Sendable {
     return own.isEmpty ? nil : own
   }
 
+  /// The record's date before the write; nil if it was not read.
+  package var dateBefore: String? { seen?[Self.dateKey]?.string }
+
   /// The key of the record's date in `seen`; no field has this name.
   package static let dateKey = ".date"
   /// The longest time between sending a write and the date that the org gives it if no one else has
@@ -105,8 +108,8 @@ package struct OperationRow: Sendable {
     /// A write that its bulk job reported as done is not one of them, because the report is its
     /// answer.
     case late(since: Int64)
-    /// All of an edit.
-    case ofEdit(Int64)
+    /// All of some edits.
+    case ofEdits(Set<Int64>)
     /// The done ones to a record, without deletions.
     case to(recordID: String)
     /// The last one to each record among those that were written after another one, without
@@ -339,7 +342,7 @@ extension LedgerDatabase {
         is_doubted = 1 AND sent_ms >= \(time) AND (state = \(OperationState.dropped)
           OR state = \(OperationState.done) AND (action = 'create' OR job_id IS NULL))
         """
-      case .ofEdit(let edit): "edit_id = \(edit)"
+      case .ofEdits(let edits): "edit_id IN (\(each: edits.sorted()))"
       case .to(let recordID):
         "state = \(OperationState.done) AND action <> 'delete' AND result_id = \(recordID)"
       case .last(let write):

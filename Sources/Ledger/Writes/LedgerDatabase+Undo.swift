@@ -60,49 +60,37 @@ extension LedgerDatabase {
 
   /// The changes of an edit; nil if none of its writes was done.
   package func change(by edit: Int64) throws -> EditChange? {
-    let rows = try connection.all(
-      """
-      SELECT o.id, o.action, o.sobject, coalesce(o.result_id, o.record_id), o.payload, o.expected,
-        o.seen, o.left_values, o.run_id, \(Self.isUndo),
-        (SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = o.edit_id
-          AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1),
-        o.is_doubted
-      FROM operation o WHERE o.edit_id = \(edit) AND o.state = \(OperationState.done) ORDER BY o.id
-      """)
     var change: EditChange?
     var undoneBy: String?
-    for row in rows {
-      guard let id = row[0].integer, let recordID = row[3].text else { continue }
-      undoneBy = row[9].integer == 1 ? row[8].text : nil
+    for write in try operations(.ofEdits([edit])) where write.state == .done {
+      guard let recordID = write.resultID ?? write.recordID else { continue }
+      undoneBy = write.purpose == .undo ? write.run?.id : nil
       if undoneBy != nil {
         change?.undoneBy = undoneBy
         continue
       }
       let kind: EditChange.Kind =
-        switch row[1].text {
-        case "create": .created
-        case "delete": .deleted
-        case "upsert": row[10].text == Verdict.created.rawValue ? .created : .changed
-        default: .changed
+        switch write.action {
+        case .create: .created
+        case .delete: .deleted
+        case .upsert: try isCreated(by: edit) ? .created : .changed
+        case .update, .undelete: .changed
         }
       if change == nil || change?.undoneBy != nil || change?.recordID != recordID
         || kind == .deleted
       {
         change = EditChange(
-          edit: edit, kind: kind, sobject: row[2].text ?? "", recordID: recordID, lastWrite: id)
+          edit: edit, kind: kind, sobject: write.sobject, recordID: recordID, lastWrite: write.id)
       }
-      let former = Self.former(
-        seen: try parse(row[6].text, "a write").object,
-        OutcomeDetail(json: try parse(row[5].text, "a write")["detail"] ?? .null))
-      let left = try parse(row[7].text, "a write").object
-      for (name, value) in try parse(row[4].text, "a write").object ?? [:] {
+      let former = Self.former(seen: write.seen?.object, write.expected.detail)
+      for (name, value) in write.payload {
         if change?.sent[name] == nil { change?.former[name] = former(name) }
         change?.sent[name] = value
-        change?.left[name] = left?[name]
+        change?.left[name] = write.left?[name]
       }
-      change?.isLeftKnown = left != nil
-      if row[11].integer == 1 { change?.isDoubted = true }
-      change?.lastWrite = id
+      change?.isLeftKnown = write.left != nil
+      if write.isDoubted { change?.isDoubted = true }
+      change?.lastWrite = write.id
     }
     if change == nil {
       change = try deletion(withMasterBy: edit)
@@ -111,6 +99,15 @@ extension LedgerDatabase {
     if change?.kind == .deleted { try addDeletion(to: &change) }
     try addLaterEdit(to: &change)
     return change
+  }
+
+  /// Whether the first write of an edit created its record.
+  private func isCreated(by edit: Int64) throws -> Bool {
+    try connection.text(
+      """
+      SELECT x.verdict FROM outcome x JOIN run n ON n.id = x.run_id WHERE x.edit_id = \(edit)
+        AND x.verdict IN (\(Verdict.created), \(Verdict.updated)) ORDER BY n.number LIMIT 1
+      """) == Verdict.created.rawValue
   }
 
   /// The deletion of a detail record together with its master, for which nothing was sent.

@@ -63,7 +63,7 @@ extension RecordHistory {
   /// Later writes of the edit's own row are not part of its past: an edit that is processed again
   /// is decided against the org, not against what was sent after it. Nor is its prior write if an
   /// operator decides about an update that was left as a conflict and arrived late.
-  package func ownWrite(of edit: OpenEdit, isSent: Bool = true) -> MergeBaseRule.OwnWrite? {
+  package func ownWrite(of edit: OpenEdit, isSent: Bool = true) -> FieldKnowledge? {
     if edit.recordID == nil { return nil }
     let writes = writes.filter { $0.action != .delete }
     let named = namedWrite(before: edit)
@@ -71,7 +71,7 @@ extension RecordHistory {
     let own = written(Set(writes.map(\.editID)), before: edit)
     let isLeft = !isSent || edit.operation == .update && edit.decision?.verdict == .conflict
     let hasPast = !lineages.ancestry(of: edit.id).past.isEmpty
-    var story = OwnWriteStory(named)
+    var known = named ?? FieldKnowledge()
     for write in writes {
       guard let entry = entry(write.editID) else { continue }
       let id = write.editID
@@ -82,24 +82,24 @@ extension RecordHistory {
       guard own.contains(id), !isSameRow || id <= edit.id, id != edit.id || !isLeft else {
         continue
       }
-      story.add(
+      known.add(
         write, entered: entry.entered, element: entry.element, isSameRow: isSameRow)
     }
-    return story.write(isOfDevicesOwn: edit.modificationDate == nil)
+    return known.result(isOfDevicesOwn: edit.modificationDate == nil)
   }
 
   /// The values of a record that an operator named for an edit's row, as if attache had written
   /// them: where the device still has its values of that time, the org's value stands.
-  private func namedWrite(before edit: OpenEdit) -> MergeBaseRule.OwnWrite? {
+  private func namedWrite(before edit: OpenEdit) -> FieldKnowledge? {
     guard let named, named.edit < edit.id, let date = named.date else { return nil }
-    var write = MergeBaseRule.OwnWrite(date: date, fields: named.left)
+    var known = FieldKnowledge(date: date, fields: named.left)
     for (name, value) in named.left {
-      write.sent[name] = named.element[name] ?? .null
-      write.entered.insert(name)
+      known.sent[name] = named.element[name] ?? .null
+      known.entered.insert(name)
       // By naming the record, the operator declared that the device created it.
-      write.given[name] = MergeBaseRule.Given(before: value)
+      known.given[name] = .init(before: value)
     }
-    return write
+    return known
   }
 
   /// The edits among the given ones that belong to an edit's past: those of its device, and their
@@ -149,8 +149,7 @@ extension RecordHistory {
         written <= sent + OperationRow.writeMilliseconds
       else { return nil }
       if let before {
-        let seen = write.seen?[OperationRow.dateKey]?.string
-        guard let seen, ServerDate.isSame(seen, before) else { return nil }
+        guard let seen = write.dateBefore, ServerDate.isSame(seen, before) else { return nil }
       }
       before = date
     }

@@ -56,7 +56,7 @@ struct CascadeSearch {
     if concerned.isEmpty { return [] }
     let edits = try state.edits(.numbered(Set(concerned.map(\.edit)))).byNumber
     for index in concerned.indices {
-      concerned[index].openEdit = edits[concerned[index].edit]
+      concerned[index].add(edits[concerned[index].edit])
     }
     try await resolve(&concerned)
     for (sobject, group) in Dictionary(grouping: concerned, by: \.sobject) {

@@ -17,7 +17,7 @@ struct CascadeWriter {
   var recordID: String?
   /// Whether the ledger has no record for it, so that it is sent with the fields of a create.
   var isNew: Bool
-  /// The element, with the values of a decision.
+  /// The element, with the values of a decision once `openEdit` is read.
   var element: JSONObject
   var claim: RecordClaim
   /// Whether each run processes it.
@@ -90,8 +90,6 @@ extension LedgerDatabase {
         AND o.state = \(OperationState.done) AND o.action IN ('create', 'update', 'upsert')
         ORDER BY o.id DESC LIMIT 1)
       """
-    let decided = Set(
-      try connection.all("SELECT edit_id FROM decision WHERE state = 'pending'").map(\.[0].integer))
     let rows = try connection.all(
       """
       SELECT e.id, e.sobject, e.store, e.soup, e.entry_id, e.element, r.arrived_ms, e.verdict, e.state,
@@ -106,10 +104,10 @@ extension LedgerDatabase {
           AND d.kind IN ('server', 'discard', 'undo'))
       ORDER BY e.id
       """)
-    return try rows.compactMap { row in
+    return rows.compactMap { row in
       guard let element = (try? JSONValue(parsing: row[5].blob ?? []))?.object else { return nil }
       let id = row[9].text?.recordID18
-      var writer = CascadeWriter(
+      return CascadeWriter(
         edit: row[0].integer ?? 0, lineage: row[11].integer ?? 0, objectName: row[1].text ?? "",
         soup: SoupKey(store: StoreKey(text: row[2].text ?? ""), soup: row[3].text ?? ""),
         creation: row[12].integer, recordID: id, isNew: id == nil, element: element,
@@ -118,17 +116,15 @@ extension LedgerDatabase {
           verdict: row[8].text == "open" ? nil : row[7].text.flatMap(Verdict.init(rawValue:)),
           writtenDate: row[10].text),
         isOpen: row[8].text != "closed")
-      if decided.contains(row[0].integer), let pending = try decidable(writer.edit)?.pending {
-        writer.decide(pending)
-      }
-      return writer
     }
   }
 }
 
 extension CascadeWriter {
-  /// Takes the values of a decision and, for a merged record, the surviving record.
-  fileprivate mutating func decide(_ pending: PendingDecision) {
+  /// Takes the edit with the values of its decision and, for a merged record, the surviving record.
+  mutating func add(_ edit: OpenEdit?) {
+    openEdit = edit
+    guard let pending = edit?.decision else { return }
     if case .set(let values, _) = pending.decision {
       for (name, value) in values { element[name] = value }
     }

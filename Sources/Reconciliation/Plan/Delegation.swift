@@ -42,10 +42,10 @@ struct Delegation {
 
   /// The candidates whose records may be written; the others are resolved.
   mutating func admit(
-    _ candidates: [SnapshotPlanner.Candidate], into plan: inout SnapshotPlan
-  ) throws -> [SnapshotPlanner.Candidate] {
+    _ candidates: [Candidate], into plan: inout SnapshotPlan
+  ) throws -> [Candidate] {
     try learn(candidates)
-    var admitted: [SnapshotPlanner.Candidate] = []
+    var admitted: [Candidate] = []
     for candidate in candidates {
       if let found = try restriction(of: candidate), !found.isLifted(for: candidate.edit) {
         plan.settled.append((candidate.edit, found.settlement(of: candidate.edit)))
@@ -57,7 +57,7 @@ struct Delegation {
   }
 
   private func restriction(
-    of candidate: SnapshotPlanner.Candidate
+    of candidate: Candidate
   ) throws -> PermissionRule.Restriction? {
     guard candidate.operation != .dropLocally, candidate.operation != .none else { return nil }
     let isNew = candidate.operation == .create
@@ -78,7 +78,7 @@ struct Delegation {
   }
 
   /// Looks up in one query which of the candidates' records and references were issued.
-  private mutating func learn(_ candidates: [SnapshotPlanner.Candidate]) throws {
+  private mutating func learn(_ candidates: [Candidate]) throws {
     var own = IssuedIDs()
     var global = IssuedIDs()
     for candidate in candidates {
@@ -109,7 +109,7 @@ struct Delegation {
   /// Resolves upserts that would change a record that the user may not change; `keyed` is the org's
   /// record for each external ID.
   mutating func admit(
-    upserts keyed: [Int64: UpsertRule.Keyed], among candidates: inout [SnapshotPlanner.Candidate],
+    upserts keyed: [Int64: UpsertRule.Keyed], among candidates: inout [Candidate],
     into plan: inout SnapshotPlan
   ) throws {
     var own = IssuedIDs()
@@ -151,7 +151,7 @@ struct Delegation {
   /// Withdraws the write of a candidate that refers to, or would become, a record that is not
   /// permitted.
   nonisolated(nonsending) mutating func check(
-    _ candidate: SnapshotPlanner.Candidate, in plan: inout SnapshotPlan
+    _ candidate: Candidate, in plan: inout SnapshotPlan
   ) async throws {
     guard let send = plan.sends.last, send.edit.id == candidate.edit.id else { return }
     let found =
@@ -163,7 +163,7 @@ struct Delegation {
   }
 
   private nonisolated(nonsending) mutating func restrictions(
-    ofReferences send: Write, _ candidate: SnapshotPlanner.Candidate
+    ofReferences send: Write, _ candidate: Candidate
   ) async throws -> [PermissionRule.Restriction] {
     var server = JSONObject()
     if case .alive(_, let fields) = candidate.server { server = fields }

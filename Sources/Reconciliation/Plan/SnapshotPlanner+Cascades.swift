@@ -18,14 +18,8 @@ extension SnapshotPlanner {
       case (false, true):
         "its device has deleted the record that this one was moved below, and the org would delete both"
       }
-    var detail = OutcomeDetail.because(words)
-    detail.recordID = edit.recordID
-    detail.otherEdits = others.sorted()
-    if !deletes {
-      let comparison = try editedFields(of: edit)
-      (detail.fields, detail.outside) = (comparison.edited, comparison.outside)
-      detail.hasNoBase = comparison.hasNoBase
-    }
+    var detail = deletes ? OutcomeDetail() : try editedFields(of: edit).detail
+    (detail.message, detail.recordID, detail.otherEdits) = (words, edit.recordID, others.sorted())
     return Settlement(.deviceConflict, detail)
   }
 

@@ -30,12 +30,9 @@ extension SnapshotPlanner {
       return try !changesNothing(other, editedFields(of: other))
     }
     if opponents.isEmpty { return nil }
-    var detail = OutcomeDetail()
+    var detail = comparison.detail
     detail.recordID = edit.recordID
     detail.otherEdits = opponents
-    detail.fields = comparison.edited
-    detail.outside = comparison.outside
-    detail.hasNoBase = comparison.hasNoBase
     return Settlement(.deviceConflict, detail)
   }
 

@@ -6,9 +6,8 @@ import Salesforce
 // The payload of an edit.
 extension SnapshotPlanner {
   nonisolated(nonsending) func add(
-    _ candidate: Candidate, _ facts: EditFacts, _ action: SyncUpAction,
-    _ expected: Settlement, _ condition: String?, _ keyed: UpsertRule.Keyed?,
-    to plan: inout SnapshotPlan
+    _ candidate: Candidate, _ action: SyncUpAction, _ expected: Settlement,
+    _ condition: String?, _ keyed: UpsertRule.Keyed?, to plan: inout SnapshotPlan
   ) async throws {
     let edit = candidate.edit
     let rule = rules[candidate.sync]
@@ -24,13 +23,13 @@ extension SnapshotPlanner {
       send.expected.detail.recordID = nil
       send.expected.detail.otherID = old
     }
-    if action == .update, case .merged(let master) = facts.server {
+    if action == .update, case .merged(let master) = candidate.server {
       send.expected.detail.otherID = edit.recordID
       send.recordID = master
     }
     if action != .delete {
       var names = try fields(of: candidate, for: action == .update ? .update : .create)
-      if action != .create, let sent = ThreeWayRule.sentFields(facts) {
+      if action != .create, let sent = ThreeWayRule.sentFields(candidate) {
         names.removeAll { !sent.contains($0) }
       }
       let element = JSONValue.object(candidate.element)
@@ -71,7 +70,7 @@ extension SnapshotPlanner {
       return
     }
     if action == .create || action == .upsert { try await setOwner(&send) }
-    if action == .update { compare(&send, facts) }
+    if action == .update { compare(&send, candidate) }
     if action == .delete { send.parents = Self.references(candidate.element) }
     plan.sends.append(send)
   }
@@ -80,18 +79,19 @@ extension SnapshotPlanner {
   ///
   /// If the org refused it before, it is sent again without unchanged references, because the org
   /// refuses the whole update if one of them is to a deleted record.
-  private func compare(_ send: inout Write, _ facts: EditFacts) {
-    send.seen = Self.former(send.payload.names, facts)
+  private func compare(_ send: inout Write, _ candidate: Candidate) {
+    send.seen = Self.former(send.payload.names, candidate)
     if redone.contains(send.edit.id) { send.leaveOutHeldReferences() }
   }
 
   /// The org's values in the fields that an update sends, with which it can be undone.
-  private static func former(_ names: [String], _ facts: EditFacts) -> JSONValue? {
+  private static func former(_ names: [String], _ candidate: Candidate) -> JSONValue? {
     let read: JSONObject
     var date: String?
-    switch facts.server {
+    switch candidate.server {
     case .alive(let alive, let fields): (date, read) = (alive, fields)
-    case .merged: (date, read) = (facts.remaining?.date, facts.remaining?.fields ?? [:])
+    case .merged:
+      (date, read) = (candidate.remaining?.date, candidate.remaining?.fields ?? [:])
     case .deleted, .hidden, .unknown: return nil
     }
     let former = names.reduce(into: JSONObject()) { former, name in

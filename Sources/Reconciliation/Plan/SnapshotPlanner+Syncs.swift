@@ -15,41 +15,41 @@ extension SnapshotPlanner {
   /// The outcome of an edit with the sync ups of its soup.
   nonisolated(nonsending) func decide(
     _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
-  ) async throws -> (Candidate, EditFacts, ThreeWayRule.Step) {
+  ) async throws -> (Candidate, ThreeWayRule.Step) {
     var candidate = candidate
     let isDecided = candidate.edit.decision?.decision.isAboutFields == true
     if isDecided { try listAll(&candidate) }
-    var (facts, step) = try await step(candidate, keyed)
-    if isDecided { return (candidate, facts, step) }
+    var step = try await step(&candidate, keyed)
+    if isDecided { return (candidate, step) }
     while case .settle(let settlement) = step {
-      guard let next = try next(after: candidate, facts, settlement) else {
+      guard let next = try next(after: candidate, settlement) else {
         if settlement.verdict.leavesEdit, try listAll(&candidate) {
-          (facts, step) = try await self.step(candidate, keyed)
+          step = try await self.step(&candidate, keyed)
         }
         break
       }
       candidate.sync = next
       candidate.listed = try fields(of: candidate, for: candidate.operation)
-      (facts, step) = try await self.step(candidate, keyed)
+      step = try await self.step(&candidate, keyed)
     }
-    return (candidate, facts, step)
+    return (candidate, step)
   }
 
   private nonisolated(nonsending) func step(
-    _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
-  ) async throws -> (EditFacts, ThreeWayRule.Step) {
-    let facts = try facts(candidate)
-    return (facts, try await upsertStep(candidate, facts, keyed) ?? ThreeWayRule.step(facts))
+    _ candidate: inout Candidate, _ keyed: UpsertRule.Keyed?
+  ) async throws -> ThreeWayRule.Step {
+    try complete(&candidate)
+    return try await upsertStep(candidate, keyed) ?? ThreeWayRule.step(candidate)
   }
 
   /// The sync up that takes an edit after the one that gave it this verdict; nil if none does.
   private func next(
-    after candidate: Candidate, _ facts: EditFacts, _ settlement: Settlement
+    after candidate: Candidate, _ settlement: Settlement
   ) throws -> Int? {
     let rule = rules[candidate.sync]
     let edited: (Set<String>) -> Bool
     if settlement.verdict.leavesEdit {
-      let own = candidate.operation == .delete ? [] : ThreeWayRule.editedFields(facts)
+      let own = candidate.operation == .delete ? [] : ThreeWayRule.editedFields(candidate)
       edited = { own.isSubset(of: $0) }
     } else if rule.place == nil, Self.hasNothing(settlement) {
       let outside = Set(settlement.detail.outside.map(\.name))

@@ -5,57 +5,40 @@ import Salesforce
 
 // Edits whose changes are to be undone.
 extension SnapshotPlanner {
-  /// A change for which the undo is being decided.
-  struct Undoing {
-    var edit: OpenEdit
-    var change: EditChange
-    /// The index of the sync up that sends it.
-    var sync: Int
-    var server: ServerRecord = .hidden
-    /// For a deletion: the record in the recycle bin, with its references.
-    var bin: JSONObject?
-    var parents: Set<String> = []
-  }
-
   /// Plans the undo of changes, and returns the edits that are to be sent.
   nonisolated(nonsending) func planUndos(
     of edits: [OpenEdit], into plan: inout SnapshotPlan
   ) async throws -> [OpenEdit] {
     let undone = edits.filter(\.isToBeUndone)
     if undone.isEmpty { return edits }
-    var asked: [Undoing] = []
+    var asked: [UndoRule.Facts] = []
+    let instance = try state.noted(.instance)
     for edit in undone {
       if let settlement = try undoWithoutOrg(edit) {
         plan.settled.append((edit, settlement))
       } else if let change = try state.change(by: edit.id),
         let sync = rules.lastIndex(where: { $0.soup == edit.soup })
       {
-        let change = try withParents(change, of: edit)
-        asked.append(Undoing(edit: edit, change: change, sync: sync))
+        asked.append(
+          UndoRule.Facts(
+            edit, change: try withParents(change, of: edit), sync: sync,
+            leftDate: try histories.history(ofRecord: change.recordID).leftDate(by: change),
+            instance: instance))
       }
     }
+    let writes = try state.operations(.toBeUndone)
     let groups = Dictionary(grouping: asked, by: \.change.sobject)
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
-      let group = try await withServer(group, sobject)
-      var deletes: [(Undoing, Write)] = []
-      for one in group {
-        var facts = UndoRule.Facts(
-          change: one.change, server: one.server,
-          leftDate: try histories.history(ofRecord: one.change.recordID).leftDate(by: one.change),
-          base: one.edit.base,
-          instance: try state.noted(.instance))
-        if one.bin != nil {
-          facts.bin = one.bin
-          facts.isUndeletable = records.known(sobject)?.isUndeletable ?? true
-        }
-        switch UndoRule.step(facts) {
+      var deletes: [(UndoRule.Facts, Write)] = []
+      for one in try await withServer(group, sobject) {
+        switch UndoRule.step(one) {
         case .settle(let settlement): plan.settled.append((one.edit, settlement))
         case .send(let action, let payload, let expected, let date):
           let send = Self.send(one, action, payload, expected, date, rules[one.sync])
           if action == .delete { deletes.append((one, send)) } else { plan.sends.append(send) }
         }
       }
-      try await addDeletes(deletes, sobject, &plan)
+      try await addDeletes(deletes, sobject, among: writes, &plan)
     }
     return edits.filter { !$0.isToBeUndone }
   }
@@ -74,7 +57,7 @@ extension SnapshotPlanner {
   }
 
   private static func send(
-    _ one: Undoing, _ action: SyncUpAction, _ payload: JSONObject, _ expected: Settlement,
+    _ one: UndoRule.Facts, _ action: SyncUpAction, _ payload: JSONObject, _ expected: Settlement,
     _ date: String, _ rule: ReconciledSync
   ) -> Write {
     var send = Write(
@@ -119,8 +102,8 @@ extension SnapshotPlanner {
   // MARK: with the org's state
 
   private nonisolated(nonsending) func withServer(
-    _ group: [Undoing], _ sobject: String
-  ) async throws -> [Undoing] {
+    _ group: [UndoRule.Facts], _ sobject: String
+  ) async throws -> [UndoRule.Facts] {
     var group = group
     do {
       let describe = try await records.describe(sobject)
@@ -152,7 +135,7 @@ extension SnapshotPlanner {
 
   /// Looks up the records of deletions in the recycle bin if they cannot be read.
   private nonisolated(nonsending) func lookIntoBin(
-    _ group: inout [Undoing], _ describe: Describe
+    _ group: inout [UndoRule.Facts], _ describe: Describe
   ) async throws {
     let places = group.indices.filter { group[$0].change.kind == .deleted && group[$0].isGone }
     if places.isEmpty { return }
@@ -170,6 +153,7 @@ extension SnapshotPlanner {
       } else {
         group[place].server = .deleted
         group[place].bin = row
+        group[place].isUndeletable = describe.isUndeletable
         group[place].parents = Set(references.compactMap { row[$0]?.string?.recordID18 })
       }
     }
@@ -180,12 +164,13 @@ extension SnapshotPlanner {
   /// Adds the deletions of new records that no record refers to.
   ///
   /// An org deletes a record's details with it, and clears the fields that refer to it. An undo
-  /// must not destroy what others have built on a new record.
+  /// must not destroy what others have built on a new record. `undone` are the writes of all edits
+  /// that are to be undone.
   private nonisolated(nonsending) func addDeletes(
-    _ deletes: [(Undoing, Write)], _ sobject: String, _ plan: inout SnapshotPlan
+    _ deletes: [(UndoRule.Facts, Write)], _ sobject: String, among undone: [OperationRow],
+    _ plan: inout SnapshotPlan
   ) async throws {
     if deletes.isEmpty { return }
-    let undone = try state.operations(.toBeUndone)
     let found: [String: Set<ReferringRecords.Reference>]
     do {
       found = try await referring.referring(to: deletes.map(\.0.change.recordID), sobject) {
@@ -231,16 +216,6 @@ extension SnapshotPlanner {
   }
 
   private static let namedReferences = 5
-}
-
-extension SnapshotPlanner.Undoing {
-  /// Whether the record cannot be read.
-  fileprivate var isGone: Bool {
-    switch server {
-    case .deleted, .hidden: true
-    case .alive, .merged, .unknown: false
-    }
-  }
 }
 
 /// The deletion of a new record with references from records that are to be undone, too.

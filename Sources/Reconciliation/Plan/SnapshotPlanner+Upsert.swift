@@ -203,12 +203,11 @@ extension SnapshotPlanner {
 
   /// The step of a create that is sent as an upsert; nil for other edits.
   nonisolated(nonsending) func upsertStep(
-    _ candidate: Candidate, _ facts: EditFacts, _ keyed: UpsertRule.Keyed?
+    _ candidate: Candidate, _ keyed: UpsertRule.Keyed?
   ) async throws -> ThreeWayRule.Step? {
-    guard facts.upserts, let keyed, case .send(_, let expected, _) = ThreeWayRule.create(facts)
-    else {
-      return nil
-    }
+    guard candidate.upserts, let keyed,
+      case .send(_, let expected, _) = ThreeWayRule.create(candidate)
+    else { return nil }
     var attempt = try state.lostUpsert(of: candidate.edit.id)
     if attempt == nil, candidate.edit.mayHaveBeenSent {
       attempt = UpsertRule.Attempt(isPresumed: true)
@@ -220,7 +219,7 @@ extension SnapshotPlanner {
       attempt?.fate = try await records.prove(candidate.sobject, absent: [id])[id]
     }
     return UpsertRule.step(
-      facts, keyed, dateField: rules[candidate.sync].target.modificationDateFieldName,
+      candidate, keyed, dateField: rules[candidate.sync].target.modificationDateFieldName,
       after: attempt, expected: expected)
   }
 }
@@ -260,7 +259,7 @@ extension LedgerDatabase {
   }
 }
 
-extension SnapshotPlanner.Candidate {
+extension Candidate {
   /// The surviving record if the edit's record was merged.
   fileprivate var remainingID: String? { server.masterID }
 }

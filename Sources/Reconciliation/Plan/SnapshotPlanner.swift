@@ -98,14 +98,13 @@ struct SnapshotPlanner {
       }
       let key = keyed[candidate.edit.id]
       do {
-        let (candidate, facts, step) = try await decide(candidate, key)
+        let (candidate, step) = try await decide(candidate, key)
         decided.append(candidate)
         switch step {
         case .settle(let settlement):
           plan.settled.append((candidate.edit, naming(candidate, settlement)))
         case .send(let action, let expected, let condition):
-          try await add(
-            candidate, facts, action, expected, condition, key, to: &plan)
+          try await add(candidate, action, expected, condition, key, to: &plan)
           try await delegation?.check(candidate, in: &plan)
         }
       } catch let error as OrgError {
@@ -125,25 +124,6 @@ struct SnapshotPlanner {
     order(&plan)
     try hold(&plan)
     return plan
-  }
-
-  /// An edit that is being decided.
-  struct Candidate {
-    @Shared var edit: OpenEdit
-    /// The index of the sync up that decides about it.
-    var sync: Int
-    var element: JSONObject
-    var sobject: String
-    var operation: SyncOperation
-    var listed: [String]
-    /// Whether it has the fields of all sync ups of its soup.
-    var isOfAllSyncs = false
-    var server: ServerRecord = .unknown(code: nil, message: "the record was not read")
-    /// The surviving record if the edit's record was merged.
-    var remaining: RemainingRecord?
-
-    /// Whether it is about an existing record.
-    var isOfRecord: Bool { operation == .update || operation == .delete }
   }
 
   // MARK: without the org
@@ -227,8 +207,7 @@ struct SnapshotPlanner {
         fix: "the app has to set attributes.type")
     }
     var candidate = Candidate(
-      edit: edit, sync: sync, element: element, sobject: sobject, operation: operation,
-      listed: [])
+      edit, sync: sync, element: element, sobject: sobject, operation: operation)
     candidate.listed = try fields(of: candidate, for: operation)
     return candidate
   }
@@ -268,7 +247,7 @@ struct SnapshotPlanner {
           candidates[index].server = server
           guard case .merged(let master) = server, let record = remaining[master] else { continue }
           let field = rules[candidates[index].sync].target.modificationDateFieldName
-          candidates[index].remaining = .init(date: record[field]?.string, fields: record)
+          candidates[index].remaining = (record[field]?.string, record)
         }
       } catch let error as OrgError {
         guard error.isAboutTheObject else { throw error.asked(about: sobject) }
@@ -355,38 +334,34 @@ struct SnapshotPlanner {
     }
   }
 
-  func facts(_ candidate: Candidate) throws -> EditFacts {
+  /// Adds what the decision of a sync up about an edit depends on.
+  func complete(_ candidate: inout Candidate) throws {
     let edit = candidate.edit
     let target = rules[candidate.sync].target
     let externalID = target.externalIdFieldName.flatMap { candidate.element[$0] }
     let history = try histories.history(of: edit)
-    let own = history.ownWrite(of: edit) ?? presumedWrite(candidate)
-    var facts = EditFacts(
-      operation: candidate.operation, mode: mode(of: edit, candidate.sync),
-      device: candidate.element, deviceDate: edit.modificationDate, issued: edit.base,
-      ownWrite: own, server: candidate.server, listed: candidate.listed,
-      isShared: try candidate.operation == .update && !siblings(of: edit).isEmpty,
-      upserts: FieldSelection.upserts(
-        candidate.operation, externalID: externalID.flatMap(Self.text)),
-      recreate: options.recreateDeleted)
-    facts.isUnseen = own == nil && edit.isBeforeOwnSync
-    facts.doubted = try doubted(candidate)
-    facts.listedOfCreate = try? fields(of: candidate, for: .create)
-    facts.decision = edit.decision
-    facts.remaining = candidate.remaining
-    if facts.mode == .overwrite, facts.operation == .update, edit.recordID != nil {
-      facts.wasCarried = history.entry(edit.id)?.wasCarried == true
-      facts.takenBack = history.takenBack(
-        device: candidate.element, deviceDate: edit.modificationDate)
-    }
-    facts.mergesFields =
-      options.mergesFields && facts.mode == .leaveIfChanged && facts.operation == .update
+    let isUpdate = candidate.operation == .update
+    candidate.mode = mode(of: edit, candidate.sync)
+    candidate.ownWrite = history.ownWrite(of: edit) ?? presumedWrite(candidate)
+    candidate.isUnseen = candidate.ownWrite == nil && edit.isBeforeOwnSync
+    candidate.isShared = try isUpdate && !siblings(of: edit).isEmpty
+    candidate.doubted = try doubted(candidate)
+    candidate.listedOfCreate = try? fields(of: candidate, for: .create)
+    let overwrites = candidate.mode == .overwrite && isUpdate && edit.recordID != nil
+    candidate.wasCarried = overwrites && history.entry(edit.id)?.wasCarried == true
+    candidate.takenBack =
+      overwrites
+      ? history.takenBack(device: candidate.element, deviceDate: edit.modificationDate) : []
+    candidate.mergesFields =
+      options.mergesFields && candidate.mode == .leaveIfChanged && isUpdate
       && !edit.mayHaveBeenSent
-    if facts.upserts { facts.upsertField = target.externalIdFieldName }
-    return facts
+    candidate.upserts = FieldSelection.upserts(
+      candidate.operation, externalID: externalID.flatMap(Self.text))
+    candidate.upsertField = candidate.upserts ? target.externalIdFieldName : nil
+    candidate.recreate = options.recreateDeleted
   }
 
-  private func presumedWrite(_ candidate: Candidate) -> MergeBaseRule.OwnWrite? {
+  private func presumedWrite(_ candidate: Candidate) -> FieldKnowledge? {
     guard candidate.edit.mayHaveBeenSent, candidate.operation == .update,
       case .alive(let date, let fields) = candidate.server
     else { return nil }

@@ -28,6 +28,13 @@ package struct FieldComparison: Sendable, Hashable {
   /// have sent the org's values.
   var putBack: [String] = []
 
+  /// The details of a verdict that shows the device's edits.
+  var detail: OutcomeDetail {
+    var detail = OutcomeDetail()
+    (detail.fields, detail.outside, detail.hasNoBase) = (edited, outside, hasNoBase)
+    return detail
+  }
+
   /// The fields to show for a conflict: those that either side changed.
   package var contested: [FieldDifference] {
     (edited + changedOnServer).sorted { $0.name < $1.name }

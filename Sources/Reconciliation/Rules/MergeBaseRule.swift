@@ -30,81 +30,6 @@ extension MergeBase {
 
 /// Chooses the base that an edit is compared with.
 package enum MergeBaseRule {
-  /// The result of attache's own resolved writes for a lineage.
-  package struct OwnWrite: Sendable, Hashable {
-    /// The latest of the server's modification dates after the writes.
-    package var date: String
-    /// The values after the writes of the edit's own row, in the fields that they sent.
-    package var fields: JSONObject
-    /// The values that those writes sent.
-    ///
-    /// A device that still has them has not edited the field since, even if the org changed the
-    /// value.
-    package var sent: JSONObject
-    /// The values after all writes, including those of the device's other rows of the record.
-    ///
-    /// The org is expected to have them, although they were never issued to the edit's row.
-    package var left: JSONObject
-    /// The fields whose values in `left` come from answered writes: any change of them was made by
-    /// the org's rules, and no other user's value was taken for them.
-    var answered: Set<String> = []
-    /// The fields of the edit's own row for which an operator entered another value or undid the
-    /// device's value.
-    package var entered: Set<String> = []
-    /// The values that the device was issued in those fields; it has not seen the values in the
-    /// org.
-    package var given: [String: Given] = [:]
-    /// The content of the edit's own row at the last of the writes.
-    package var element: JSONObject?
-    /// The writes of the device's other rows, in order.
-    package var beside: [PriorWrite] = []
-    /// The writes of the edit's own row, in order.
-    package var own: [PriorWrite] = []
-
-    package init(
-      date: String, fields: JSONObject, sent: JSONObject = [:], left: JSONObject? = nil
-    ) {
-      self.date = date
-      self.fields = fields
-      self.sent = sent
-      self.left = left ?? fields
-    }
-  }
-
-  /// A prior write to the record through a row of the device.
-  package struct PriorWrite: Sendable, Hashable {
-    /// The record's date before it, as far as it was read.
-    package var dateBefore: String?
-    /// The record's date after it.
-    package var date: String?
-    /// The org's earlier values in the fields that it sent.
-    package var replaced: JSONObject
-
-    package init(dateBefore: String? = nil, date: String? = nil, replaced: JSONObject = [:]) {
-      self.dateBefore = dateBefore
-      self.date = date
-      self.replaced = replaced
-    }
-  }
-
-  /// The values that a device was issued in a field before and after a write.
-  package struct Given: Sendable, Hashable {
-    /// The value in its copy before the write; nil if unknown.
-    package var before: JSONValue?
-    /// The value after the write.
-    package var after: JSONValue?
-    /// The date of the write.
-    ///
-    /// A copy with this date or a later one has `after`.
-    package var date: String?
-
-    package init(before: JSONValue? = nil, after: JSONValue? = nil, date: String? = nil) {
-      self.before = before
-      self.after = after
-      self.date = date
-    }
-  }
-
   /// The date and values that an edit is based on.
   package struct Choice: Sendable, Hashable {
     /// The effective date of the device's copy: its own, or that of a later write.
@@ -132,7 +57,7 @@ package enum MergeBaseRule {
   /// server's values are the base; otherwise there is none. The values after prior writes
   /// of the row are a base if the device's copy is older than the writes.
   package static func choose(
-    device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: OwnWrite?,
+    device: JSONObject, deviceDate: String?, issued: MergeBase?, ownWrite: FieldKnowledge?,
     serverDate: String?,
     serverFields: JSONObject?
   ) -> Choice {
@@ -166,7 +91,7 @@ package enum MergeBaseRule {
 
   /// The base of an edit whose device's copy is older than a write.
   private static func choose(
-    _ device: JSONObject, _ deviceDate: String?, _ issued: MergeBase?, _ ownWrite: OwnWrite
+    _ device: JSONObject, _ deviceDate: String?, _ issued: MergeBase?, _ ownWrite: FieldKnowledge
   ) -> Choice {
     let issued = issued.flatMap { $0.isIssued(at: deviceDate) ? $0.fields : nil }
     var choice = Choice(date: ownWrite.date, left: ownWrite.left, earlier: ownWrite.element)
@@ -209,7 +134,7 @@ package enum MergeBaseRule {
   package static func presumedWrite(
     device: JSONObject, deviceDate: String?, issued: MergeBase?, serverDate: String?,
     serverFields: JSONObject, listed: [String], senderID: String
-  ) -> OwnWrite? {
+  ) -> FieldKnowledge? {
     guard let serverDate, let issued, issued.isIssued(at: deviceDate),
       serverFields["LastModifiedById"]?.string?.recordID18 == senderID
     else { return nil }
@@ -224,7 +149,7 @@ package enum MergeBaseRule {
       guard FieldValue.isSame(held, device[name]) else { return nil }
       written[name] = held
     }
-    return written.isEmpty || !isLater ? nil : OwnWrite(date: serverDate, fields: written)
+    return written.isEmpty || !isLater ? nil : FieldKnowledge(date: serverDate, fields: written)
   }
 
   /// A base has only some of the fields.
@@ -244,26 +169,5 @@ package enum MergeBaseRule {
   private static func isBefore(_ deviceDate: String?, _ date: String) -> Bool {
     guard let deviceDate else { return true }
     return ServerDate.isBefore(deviceDate, date)
-  }
-}
-
-extension MergeBaseRule.OwnWrite {
-  /// The org's values before those writes through other rows that a copy with a given date has not
-  /// seen.
-  func replaced(since date: String) -> JSONObject {
-    beside.reduce(into: [:]) { values, write in
-      guard let left = write.date, !ServerDate.isBefore(left, date) else { return }
-      for (name, value) in write.replaced where values[name] == nil { values[name] = value }
-    }
-  }
-
-  /// Whether a write, through another row or because of a decision, overwrote a state that is later
-  /// than a copy with a given date and that no write of the device had left.
-  func isOverOthers(since date: String) -> Bool {
-    let left = (beside + own).compactMap(\.date)
-    return (beside + own).contains { write in
-      guard let before = write.dateBefore, ServerDate.isBefore(date, before) else { return false }
-      return !left.contains { ServerDate.isSame($0, before) }
-    }
   }
 }

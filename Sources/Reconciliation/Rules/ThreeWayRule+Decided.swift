@@ -13,8 +13,9 @@ import Salesforce
 /// stay.
 extension ThreeWayRule {
   /// The step of a decided edit; nil if the rules decide.
-  static func decided(_ facts: EditFacts) -> Step? {
-    guard let pending = facts.decision, facts.operation != .none, facts.operation != .dropLocally
+  static func decided(_ facts: Candidate) -> Step? {
+    guard let pending = facts.edit.decision,
+      facts.operation != .none, facts.operation != .dropLocally
     else { return nil }
     switch pending.decision {
     case .retry, .record, .discard, .undo: return nil
@@ -40,7 +41,7 @@ extension ThreeWayRule {
   ///
   /// The record with its external ID is handled by another rule (`UpsertRule`), unless it could not
   /// be read.
-  private static func leftCreate(_ facts: EditFacts) -> Step {
+  private static func leftCreate(_ facts: Candidate) -> Step {
     guard facts.upserts else { return .settle(Settlement(.discarded)) }
     var detail = lost(facts)
     detail.message = UpsertRule.unread
@@ -54,9 +55,9 @@ extension ThreeWayRule {
   /// because the other fields were issued with the org's values of that time. For a decided edit,
   /// these are the decided fields. Values that an operator entered or undid, or that the org
   /// derived from attache's last write, are not reverted by the device's older values either.
-  package static func sentFields(_ facts: EditFacts) -> Set<String>? {
+  package static func sentFields(_ facts: Candidate) -> Set<String>? {
     var names: Set<String>?
-    let isDecided = facts.decision?.decision.sends == true
+    let isDecided = facts.edit.decision?.decision.sends == true
     if facts.isShared || facts.wasCarried || facts.mergesFields || isDecided {
       names = editedFields(facts)
     }
@@ -64,14 +65,14 @@ extension ThreeWayRule {
     if !kept.isEmpty { kept.subtract(editedFields(facts)) }
     kept.formUnion(madeByOrg(facts))
     if !kept.isEmpty { names = (names ?? Set(facts.listed)).subtracting(kept) }
-    guard case .set(let values, let rest)? = facts.decision?.decision else { return names }
+    guard case .set(let values, let rest)? = facts.edit.decision?.decision else { return names }
     return rest == .device ? names?.union(values.names) : Set(values.names)
   }
 
   /// Fields in which the org's value differs from the device's, although neither the device nor
   /// another user has edited them since attache's last write: the org's automation changed them,
   /// and no bundle has issued the values to the device.
-  private static func madeByOrg(_ facts: EditFacts) -> Set<String> {
+  private static func madeByOrg(_ facts: Candidate) -> Set<String> {
     guard let own = facts.ownWrite, case .alive(let date, let fields) = facts.server else {
       return []
     }
@@ -83,19 +84,17 @@ extension ThreeWayRule {
         guard !others.contains(name), let held = fields[name],
           own.answered.contains(name) || own.left[name] == nil
         else { return false }
-        return !FieldValue.isSame(facts.device[name], held)
+        return !FieldValue.isSame(facts.element[name], held)
       })
   }
 
   // MARK: by the state of the record
 
   private static func alive(
-    _ facts: EditFacts, _ pending: PendingDecision, _ date: String?, _ fields: JSONObject
+    _ facts: Candidate, _ pending: PendingDecision, _ date: String?, _ fields: JSONObject
   ) -> Step {
     let (choice, comparison) = compare(facts, date: date, fields: fields)
-    var detail = OutcomeDetail()
-    detail.outside = comparison.outside
-    detail.hasNoBase = comparison.hasNoBase
+    var detail = comparison.detail
     let sent = differences(facts, pending, comparison, choice.base, fields)
     let shown = ShownRecord(pending)
     let isHidden =
@@ -132,7 +131,7 @@ extension ThreeWayRule {
   /// Sends an edit of a merged record to the surviving record as it was shown; nil if the surviving
   /// record is another one, has other values, or cannot be seen.
   private static func intoRemaining(
-    _ facts: EditFacts, _ pending: PendingDecision, _ master: String
+    _ facts: Candidate, _ pending: PendingDecision, _ master: String
   ) -> Step? {
     let shown = ShownRecord(pending)
     guard pending.decision.sends, shown.isStill(.mergedOnServer), pending.otherID == master,
@@ -141,7 +140,7 @@ extension ThreeWayRule {
     else { return nil }
     let base = usableBase(facts)
     let comparison = FieldComparison(
-      device: facts.device, base: base, server: remaining.fields, listed: facts.listed)
+      device: facts.element, base: base, server: remaining.fields, listed: facts.listed)
     let sent = differences(facts, pending, comparison, base, remaining.fields)
     if shown.hasOtherValues(remaining.fields) || shown.isHidden(under: sent, expected: { _ in nil })
     {
@@ -159,7 +158,7 @@ extension ThreeWayRule {
 
   /// Leaves a record that does not exist: the operator knew this, or it is reported.
   private static func gone(
-    _ facts: EditFacts, _ pending: PendingDecision, _ verdict: Verdict, _ detail: OutcomeDetail
+    _ facts: Candidate, _ pending: PendingDecision, _ verdict: Verdict, _ detail: OutcomeDetail
   ) -> Step {
     let isStill = ShownRecord(pending).isStill(verdict)
     let unsent = isStill ? notSent(facts, pending) : []
@@ -179,7 +178,7 @@ extension ThreeWayRule {
   // MARK: values
 
   /// The decided fields that no sync up of the soup sends any more.
-  private static func notSent(_ facts: EditFacts, _ pending: PendingDecision) -> [FieldDifference] {
+  private static func notSent(_ facts: Candidate, _ pending: PendingDecision) -> [FieldDifference] {
     guard facts.operation != .delete else { return [] }
     var names: Set<String> = []
     switch pending.decision {
@@ -190,7 +189,7 @@ extension ThreeWayRule {
     if case .alive(_, let fields) = facts.server {
       // Values that the org already has need not be sent.
       names = names.filter { name in
-        fields[name].map { !FieldValue.isSame(facts.device[name], $0) } ?? true
+        fields[name].map { !FieldValue.isSame(facts.element[name], $0) } ?? true
       }
     }
     if case .set(let values, _) = pending.decision { names.formUnion(values.names) }
@@ -199,13 +198,13 @@ extension ThreeWayRule {
     let base = usableBase(facts)
     return names.sorted().map { name in
       FieldDifference(
-        name: name, base: base?.fields[name], device: facts.device[name], server: nil)
+        name: name, base: base?.fields[name], device: facts.element[name], server: nil)
     }
   }
 
   /// Asks again about a new record if not all of the decided fields are sent; nil if all are.
-  static func unsentCreate(_ facts: EditFacts) -> Step? {
-    guard facts.operation == .create, let pending = facts.decision,
+  static func unsentCreate(_ facts: Candidate) -> Step? {
+    guard facts.operation == .create, let pending = facts.edit.decision,
       case .send(_, let expected, _) = create(facts)
     else { return nil }
     let unsent = notSent(facts, pending)
@@ -217,7 +216,7 @@ extension ThreeWayRule {
 
   /// The values that would be sent, with the org's values.
   private static func differences(
-    _ facts: EditFacts, _ pending: PendingDecision, _ comparison: FieldComparison,
+    _ facts: Candidate, _ pending: PendingDecision, _ comparison: FieldComparison,
     _ base: MergeBase?, _ fields: JSONObject
   ) -> [FieldDifference] {
     switch pending.decision {
@@ -228,7 +227,7 @@ extension ThreeWayRule {
       let entered = values.map { name, value in
         // The device's value that the operator replaced is reported as well.
         FieldDifference(
-          name: name, base: base?.fields[name], device: facts.device[name], server: fields[name]
+          name: name, base: base?.fields[name], device: facts.element[name], server: fields[name]
         ).entering(value)
       }
       return (others + entered).sorted { $0.name < $1.name }
@@ -244,13 +243,13 @@ extension ThreeWayRule {
   /// The fields to show for a new decision: those that either side changed, and those that would be
   /// overwritten.
   private static func asked(
-    _ facts: EditFacts, _ comparison: FieldComparison, _ sent: [FieldDifference]
+    _ facts: Candidate, _ comparison: FieldComparison, _ sent: [FieldDifference]
   ) -> [FieldDifference] {
     let contested = comparison.contested
     let names = Set(contested.map(\.name))
     let beside = sent.filter { !names.contains($0.name) }.map { field in
       FieldDifference(
-        name: field.name, base: field.base, device: facts.device[field.name], server: field.server)
+        name: field.name, base: field.base, device: facts.element[field.name], server: field.server)
     }
     return (contested + beside).sorted { $0.name < $1.name }
   }

@@ -21,97 +21,6 @@ package enum ServerRecord: Sendable, Hashable {
   }
 }
 
-/// The surviving record of a merge.
-package struct RemainingRecord: Sendable, Hashable {
-  var date: String?
-  var fields: JSONObject
-
-  package init(date: String? = nil, fields: JSONObject) {
-    self.date = date
-    self.fields = fields
-  }
-}
-
-/// The input of the decision about one edit.
-package struct EditFacts: Sendable {
-  /// The operation to perform, given what is known about the record.
-  var operation: SyncOperation
-  /// The sync up's merge mode.
-  var mode: MergeMode
-  var device: JSONObject
-  /// The modification date in the element.
-  var deviceDate: String?
-  /// The values that the device was issued.
-  var issued: MergeBase?
-  /// The result of attache's writes for this lineage.
-  var ownWrite: MergeBaseRule.OwnWrite?
-  var server: ServerRecord
-  /// The fields that may be sent; for a delete, those that an update would send.
-  package var listed: [String]
-  /// The fields that are sent for a new record; nil for those of an update.
-  var listedOfCreate: [String]?
-  /// Whether the device's own sync created the record, and the row does not reflect that.
-  var isUnseen = false
-  /// The listed fields in which the device itself may have sent the org's values; an issued value
-  /// on the device may have been restored by its user.
-  var doubted: Set<String> = []
-  /// Whether the device has other edits of the same record, in another soup or store.
-  var isShared = false
-  /// Whether a bundle has redelivered it, with the org's values of that time.
-  var wasCarried = false
-  /// Whether it is sent in spite of changes by others in other fields, and with the edited fields
-  /// only.
-  package var mergesFields = false
-  /// The fields in which the device's copy has values that were undone in the org since.
-  var takenBack: Set<String> = []
-  /// The surviving record if the edit's record was merged, as far as the sender can see it.
-  package var remaining: RemainingRecord?
-  /// Whether a create is sent as an upsert.
-  var upserts = false
-  /// The external ID that an upsert sends in addition to its fields.
-  var upsertField: String?
-  /// Which missing records are recreated.
-  var recreate = MissingRecordRule.Recreate.standard
-  /// The decision about it.
-  package var decision: PendingDecision?
-
-  package init(
-    operation: SyncOperation, mode: MergeMode, device: JSONObject, deviceDate: String? = nil,
-    issued: MergeBase? = nil, ownWrite: MergeBaseRule.OwnWrite? = nil, server: ServerRecord,
-    listed: [String], listedOfCreate: [String]? = nil, isUnseen: Bool = false,
-    doubted: Set<String> = [], isShared: Bool = false, wasCarried: Bool = false,
-    mergesFields: Bool = false, takenBack: Set<String> = [], remaining: RemainingRecord? = nil,
-    upserts: Bool = false, upsertField: String? = nil,
-    recreate: MissingRecordRule.Recreate = .standard, decision: PendingDecision? = nil
-  ) {
-    self.operation = operation
-    self.mode = mode
-    self.device = device
-    self.deviceDate = deviceDate
-    self.issued = issued
-    self.ownWrite = ownWrite
-    self.server = server
-    self.listed = listed
-    self.listedOfCreate = listedOfCreate
-    self.isUnseen = isUnseen
-    self.doubted = doubted
-    self.isShared = isShared
-    self.wasCarried = wasCarried
-    self.mergesFields = mergesFields
-    self.takenBack = takenBack
-    self.remaining = remaining
-    self.upserts = upserts
-    self.upsertField = upsertField
-    self.recreate = recreate
-    self.decision = decision
-  }
-
-  /// The outcome if its record does not exist.
-  func step(_ fate: RecordFate) -> MissingRecordRule.Step {
-    MissingRecordRule.step(operation, fate, mode, recreate)
-  }
-}
-
 /// Decides the outcome of one edit.
 ///
 /// The modification dates decide as in the SDK, and the values as well: dates have whole seconds,
@@ -132,7 +41,7 @@ package enum ThreeWayRule {
   }
 
   /// The step of an edit whose record's state is known.
-  package static func step(_ facts: EditFacts) -> Step {
+  package static func step(_ facts: Candidate) -> Step {
     if let decided = decided(facts) { return decided }
     switch facts.operation {
     case .none, .dropLocally: return .settle(Settlement(.unchanged))
@@ -151,20 +60,20 @@ package enum ThreeWayRule {
   }
 
   /// The step of a new record.
-  static func create(_ facts: EditFacts) -> Step {
+  static func create(_ facts: Candidate) -> Step {
     var detail = OutcomeDetail()
     detail.outside = notBrought(facts, facts.listed)
     // The values that it sends, for readers of the report and for manual entry.
-    detail.fields = UpsertRule.differences(facts.device, facts.listed, server: nil, base: nil)
+    detail.fields = UpsertRule.differences(facts.element, facts.listed, server: nil, base: nil)
       .filter { !FieldValue.isSame($0.device, nil) }
     return .send(
       facts.upserts ? .upsert : .create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 
   /// The device's values in fields that a new record is not created with.
-  private static func notBrought(_ facts: EditFacts, _ listed: [String]) -> [FieldDifference] {
+  private static func notBrought(_ facts: Candidate, _ listed: [String]) -> [FieldDifference] {
     let inList = Set(listed)
-    return facts.device.filter { name, value in
+    return facts.element.filter { name, value in
       !inList.contains(name) && name != facts.upsertField && FieldComparison.isField(name)
         && !FieldValue.isSame(value, nil)
     }.map { FieldDifference(name: $0.name, base: nil, device: $0.value, server: nil) }
@@ -174,21 +83,17 @@ package enum ThreeWayRule {
   /// was not read: whatever happened to the record, no edit is lost.
   ///
   /// Nil if the record exists, or if the values that the device was issued are unknown.
-  private static func untouched(_ facts: EditFacts) -> Step? {
+  private static func untouched(_ facts: Candidate) -> Step? {
     if case .alive = facts.server { return nil }
     guard facts.operation == .update, !facts.isUnseen, usableBase(facts) != nil else { return nil }
     let comparison = compare(facts, date: nil, fields: nil).1
     guard comparison.edited.isEmpty, !comparison.hasNoBase else { return nil }
-    var detail = OutcomeDetail()
-    detail.outside = comparison.outside
-    return settled(comparison, detail)
+    return settled(comparison, comparison.detail)
   }
 
-  private static func alive(_ facts: EditFacts, date: String?, fields: JSONObject) -> Step {
+  private static func alive(_ facts: Candidate, date: String?, fields: JSONObject) -> Step {
     let (choice, comparison) = compare(facts, date: date, fields: fields)
-    var detail = OutcomeDetail()
-    detail.outside = comparison.outside
-    detail.hasNoBase = comparison.hasNoBase
+    var detail = comparison.detail
     if !comparison.putBack.isEmpty {
       detail.message =
         "the device did not change \(comparison.putBack.joined(separator: ", ")), or it sent the org's value itself and then "
@@ -225,7 +130,7 @@ package enum ThreeWayRule {
   /// fields.
   ///
   /// This requires a base, and that the values of those fields are known.
-  private static func merges(_ facts: EditFacts, _ comparison: FieldComparison) -> Bool {
+  private static func merges(_ facts: Candidate, _ comparison: FieldComparison) -> Bool {
     guard facts.mergesFields, facts.operation == .update, !comparison.hasNoBase else {
       return false
     }
@@ -237,22 +142,22 @@ package enum ThreeWayRule {
   }
 
   static func compare(
-    _ facts: EditFacts, date: String?, fields: JSONObject?
+    _ facts: Candidate, date: String?, fields: JSONObject?
   ) -> (MergeBaseRule.Choice, FieldComparison) {
     let choice = MergeBaseRule.choose(
-      device: facts.device, deviceDate: facts.deviceDate, issued: facts.issued,
+      device: facts.element, deviceDate: facts.edit.modificationDate, issued: facts.edit.base,
       ownWrite: facts.ownWrite, serverDate: date, serverFields: fields)
     return (
       choice,
       FieldComparison(
-        device: facts.device, base: choice.base, server: fields, listed: facts.listed,
+        device: facts.element, base: choice.base, server: fields, listed: facts.listed,
         left: choice.left, unseen: facts.isUnseen ? Set(facts.listed) : choice.unseen,
         earlier: choice.earlier, replaced: choice.replaced, doubted: facts.doubted)
     )
   }
 
   /// The names of the fields that the device edited.
-  package static func editedFields(_ facts: EditFacts) -> Set<String> {
+  package static func editedFields(_ facts: Candidate) -> Set<String> {
     let comparison =
       switch facts.server {
       case .alive(let date, let fields): compare(facts, date: date, fields: fields).1
@@ -269,18 +174,13 @@ package enum ThreeWayRule {
       let verdict: Verdict = comparison.outside.isEmpty ? .unchanged : .notInFieldList
       return .settle(Settlement(verdict, detail))
     }
-    if comparison.edited.areAlreadyThere {
-      var detail = detail
-      detail.fields = comparison.edited
-      return .settle(Settlement(.alreadyInOrg, detail))
-    }
-    return nil
+    return comparison.edited.areAlreadyThere ? .settle(Settlement(.alreadyInOrg, detail)) : nil
   }
 
   /// The step of an edit whose record does not exist; the verdict says so, unless the edit is done
   /// or the record is recreated.
   private static func missing(
-    _ facts: EditFacts, _ fate: RecordFate, _ verdict: Verdict, into master: String? = nil
+    _ facts: Candidate, _ fate: RecordFate, _ verdict: Verdict, into master: String? = nil
   ) -> Step {
     switch facts.step(fate) {
     case .done: .settle(Settlement(.alreadyInOrg))
@@ -293,9 +193,9 @@ package enum ThreeWayRule {
   /// The message for a recreated record.
   static let recreatedText = "the record was deleted in the org and is recreated"
 
-  static func recreated(_ facts: EditFacts) -> Step {
+  static func recreated(_ facts: Candidate) -> Step {
     var detail = OutcomeDetail.because(recreatedText)
-    detail.hasNoBase = facts.issued == nil
+    detail.hasNoBase = facts.edit.base == nil
     let (base, listed) = (usableBase(facts), facts.listedOfCreate ?? facts.listed)
     // The device's edits in fields that a new record is not created with are reported. If it is
     // unknown which of them it edited, all of them are.
@@ -304,21 +204,21 @@ package enum ThreeWayRule {
       base == nil && earlier == nil
       ? notBrought(facts, listed)
       : FieldComparison(
-        device: facts.device, base: base, server: nil, listed: listed, earlier: earlier
+        device: facts.element, base: base, server: nil, listed: listed, earlier: earlier
       ).outside
     detail.fields = UpsertRule.differences(
-      facts.device, listed, server: nil, base: base?.fields
+      facts.element, listed, server: nil, base: base?.fields
     ).filter { !FieldValue.isSame($0.device, nil) }
     return .send(.create, Settlement(.created, detail), ifUnmodifiedSince: nil)
   }
 
   /// The values that the device was issued, if the org has no record to compare them with.
-  static func usableBase(_ facts: EditFacts) -> MergeBase? {
-    facts.issued.flatMap { $0.isIssued(at: facts.deviceDate) ? $0 : nil }
+  static func usableBase(_ facts: Candidate) -> MergeBase? {
+    facts.edit.base.flatMap { $0.isIssued(at: facts.edit.modificationDate) ? $0 : nil }
   }
 
   /// The changes by the device, with the surviving record of a merge.
-  static func lost(_ facts: EditFacts, into master: String) -> OutcomeDetail {
+  static func lost(_ facts: Candidate, into master: String) -> OutcomeDetail {
     var detail = lost(facts)
     detail.otherID = master
     if let remaining = facts.remaining { detail.showServer(remaining.fields) }
@@ -326,21 +226,18 @@ package enum ThreeWayRule {
   }
 
   /// The changes by the device, for manual entry elsewhere.
-  static func lost(_ facts: EditFacts) -> OutcomeDetail {
-    let usable = usableBase(facts)
-    let comparison = FieldComparison(
-      device: facts.device, base: usable, server: nil, listed: facts.listed)
-    var detail = OutcomeDetail()
-    detail.hasNoBase = usable == nil
-    detail.outside = comparison.outside
-    if facts.operation == .update { detail.fields = comparison.edited }
+  static func lost(_ facts: Candidate) -> OutcomeDetail {
+    var detail = FieldComparison(
+      device: facts.element, base: usableBase(facts), server: nil, listed: facts.listed
+    ).detail
+    if facts.operation != .update { detail.fields = [] }
     return detail
   }
 
   /// A read error: OVERWRITE needs no read before it sends; LEAVE_IF_CHANGED cannot decide.
-  private static func unknown(_ facts: EditFacts, code: String?, message: String) -> Step {
+  private static func unknown(_ facts: Candidate, code: String?, message: String) -> Step {
     var detail = lost(facts)
-    if facts.mode == .overwrite || facts.deviceDate == nil {
+    if facts.mode == .overwrite || facts.edit.modificationDate == nil {
       return facts.operation == .delete
         ? .send(.delete, Settlement(.deleted, detail), ifUnmodifiedSince: nil)
         : .send(.update, Settlement(.updated, detail), ifUnmodifiedSince: nil)

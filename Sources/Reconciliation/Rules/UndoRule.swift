@@ -36,35 +36,36 @@ package enum UndoRule {
     binDates.compactMap { record[$0]?.string }.first
   }
 
-  /// The input of the decision.
+  /// A change to undo, with all that the decision depends on.
   package struct Facts: Sendable {
-    /// The change to undo.
+    var edit: OpenEdit
     var change: EditChange
+    /// The index of the sync up that sends it.
+    var sync: Int
     /// The org's record in its current state.
     var server: ServerRecord
     /// The date after attache's last write to the record; nil if unknown.
     var leftDate: String?
-    /// The values that the device was issued.
-    var base: MergeBase?
     /// The org's address for browsers, without a trailing slash.
     var instance: String?
-    /// For a deletion: the record in the recycle bin; nil if it is not visible there.
+    /// For a deletion: the record in the recycle bin, with its references; nil if it is not visible
+    /// there.
     package var bin: JSONObject?
+    /// The records that the deleted record refers to.
+    var parents: Set<String> = []
     /// Whether the sender can restore records of the object.
     package var isUndeletable = true
 
     package init(
-      change: EditChange, server: ServerRecord, leftDate: String? = nil, base: MergeBase? = nil,
-      instance: String? = nil, bin: JSONObject? = nil, isUndeletable: Bool = true
+      _ edit: OpenEdit, change: EditChange, sync: Int = 0, server: ServerRecord = .hidden,
+      leftDate: String? = nil, instance: String? = nil
     ) {
-      self.change = change
-      self.server = server
-      self.leftDate = leftDate
-      self.base = base
-      self.instance = instance
-      self.bin = bin
-      self.isUndeletable = isUndeletable
+      (self.edit, self.change, self.sync, self.server) = (edit, change, sync, server)
+      (self.leftDate, self.instance) = (leftDate, instance)
     }
+
+    /// Whether the record cannot be read.
+    var isGone: Bool { server == .deleted || server == .hidden }
   }
 
   /// The step to take.
@@ -233,7 +234,7 @@ package enum UndoRule {
     guard change.kind == .changed else { return detail }
     detail.fields = change.former.compactMap { name, former in
       guard let sent = change.sent[name], !FieldValue.isSame(former, sent) else { return nil }
-      let base: JSONValue? = facts.base?.fields[name]
+      let base: JSONValue? = facts.edit.base?.fields[name]
       return FieldDifference(name: name, base: base, device: sent, server: former)
     }.sorted { $0.name < $1.name }
     return detail

@@ -36,12 +36,12 @@ enum UpsertRule {
   ///
   /// The record's modification date is in the field `dateField`.
   static func step(
-    _ facts: EditFacts, _ keyed: Keyed, dateField: String, after attempt: Attempt?,
+    _ facts: Candidate, _ keyed: Keyed, dateField: String, after attempt: Attempt?,
     expected: Settlement
   ) -> ThreeWayRule.Step {
     var date: String?
     if case .found(let record) = keyed { date = record[dateField]?.string }
-    if let pending = facts.decision, pending.decision.sends || pending.decision == .server {
+    if let pending = facts.edit.decision, pending.decision.sends || pending.decision == .server {
       return decided(facts, pending, keyed, date, attempt, expected)
     }
     switch keyed {
@@ -52,14 +52,14 @@ enum UpsertRule {
   }
 
   private static func absent(
-    _ facts: EditFacts, _ attempt: Attempt?, _ expected: Settlement
+    _ facts: Candidate, _ attempt: Attempt?, _ expected: Settlement
   ) -> ThreeWayRule.Step {
     guard let attempt, case .object(let seen)? = attempt.seen, let fate = attempt.fate else {
       return .send(.upsert, expected, ifUnmodifiedSince: nil)
     }
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: seen)
-    detail.fields = differences(facts.device, facts.listed, server: nil, base: seen)
+    detail.fields = differences(facts.element, facts.listed, server: nil, base: seen)
     switch fate {
     case .deleted where facts.step(.deleted) == .recreate:
       detail.otherID = detail.recordID
@@ -75,13 +75,13 @@ enum UpsertRule {
   }
 
   private static func found(
-    _ facts: EditFacts, _ record: JSONObject, _ date: String?, _ attempt: Attempt?,
+    _ facts: Candidate, _ record: JSONObject, _ date: String?, _ attempt: Attempt?,
     _ expected: Settlement
   ) -> ThreeWayRule.Step {
     let seen = attempt?.seen?.object
     var detail = expected.detail
     detail.recordID = UnacknowledgedCreates.id(of: record)
-    detail.fields = differences(facts.device, facts.listed, server: record, base: seen)
+    detail.fields = differences(facts.element, facts.listed, server: record, base: seen)
     let isSame = detail.fields.allSatisfy { FieldValue.isSame($0.device, $0.server) }
     let isUnmoved =
       seen.map { seen in
@@ -104,7 +104,7 @@ enum UpsertRule {
   /// The operator's decision, which is valid as long as the org's record, or its absence, is as
   /// shown.
   private static func decided(
-    _ facts: EditFacts, _ pending: PendingDecision, _ keyed: Keyed, _ date: String?,
+    _ facts: Candidate, _ pending: PendingDecision, _ keyed: Keyed, _ date: String?,
     _ attempt: Attempt?, _ expected: Settlement
   ) -> ThreeWayRule.Step {
     if let asked = ThreeWayRule.unsentCreate(facts) { return asked }
@@ -118,7 +118,7 @@ enum UpsertRule {
   }
 
   private static func decidedAbsent(
-    _ facts: EditFacts, _ pending: PendingDecision, _ attempt: Attempt?, _ expected: Settlement
+    _ facts: Candidate, _ pending: PendingDecision, _ attempt: Attempt?, _ expected: Settlement
   ) -> ThreeWayRule.Step {
     let shown = ShownRecord(pending)
     let verdict: Verdict
@@ -134,14 +134,14 @@ enum UpsertRule {
     if isKnown, shown.state == .unseen || verdict == .deletedOnServer {
       return .send(.upsert, Settlement(.created, detail), ifUnmodifiedSince: nil)
     }
-    detail.fields = differences(facts.device, facts.listed, server: nil, base: nil)
+    detail.fields = differences(facts.element, facts.listed, server: nil, base: nil)
     if case .merged(let master)? = attempt?.fate { detail.otherID = master }
     detail.message = pending.movedWords
     return .settle(Settlement(verdict, detail))
   }
 
   private static func decidedFound(
-    _ facts: EditFacts, _ pending: PendingDecision, _ record: JSONObject, _ date: String?,
+    _ facts: Candidate, _ pending: PendingDecision, _ record: JSONObject, _ date: String?,
     _ attempt: Attempt?, _ expected: Settlement
   ) -> ThreeWayRule.Step {
     let shown = ShownRecord(pending)
@@ -154,11 +154,11 @@ enum UpsertRule {
       entered = values
     }
     let sent = differences(
-      facts.device, listed, server: record, base: seen, entered: entered)
+      facts.element, listed, server: record, base: seen, entered: entered)
     if shown.hasMoved(record)
       || (pending.decision.sends && shown.isHidden(under: sent) { _ in nil })
     {
-      let fields = differences(facts.device, facts.listed, server: record, base: seen)
+      let fields = differences(facts.element, facts.listed, server: record, base: seen)
       let names = Set(fields.map(\.name))
       detail.fields = (fields + sent.filter { !names.contains($0.name) }).sorted {
         $0.name < $1.name

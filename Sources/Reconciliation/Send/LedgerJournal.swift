@@ -14,6 +14,10 @@ package final class LedgerJournal: SyncUpJournal {
 
   let reconciler: Reconciler
   let access: RecordReader
+  let snapshotID: String
+  /// The writes of each level; deletions come last.
+  let levels: [[Write]]
+  let carrier: SyncUpEngine<LedgerJournal>.Carrier
   /// The completed writes whose records are to be read.
   private var written: [OperationRow] = []
   /// Whether a request has had no answer and has not been looked for yet.
@@ -29,9 +33,21 @@ package final class LedgerJournal: SyncUpJournal {
   private var state: LedgerDatabase { reconciler.state }
   private var run: RunRow { reconciler.run }
 
-  package init(_ reconciler: Reconciler, _ access: RecordReader) {
+  /// Creates the journal; by default, its writes are sent to the org.
+  package init(
+    _ reconciler: Reconciler, _ access: RecordReader, _ snapshotID: String = "",
+    levels: [[Write]] = [], carrier: SyncUpEngine<LedgerJournal>.Carrier? = nil
+  ) {
     self.reconciler = reconciler
     self.access = access
+    self.snapshotID = snapshotID
+    self.levels = levels
+    self.carrier = carrier ?? .org(access.session)
+  }
+
+  /// The number of levels before that of the first deletions.
+  var writeLevels: Int {
+    (levels.lastIndex { !$0.allSatisfy { $0.action == .delete } } ?? -1) + 1
   }
 
   package var isEnded: Bool { refusal != nil }
@@ -323,7 +339,7 @@ package final class LedgerJournal: SyncUpJournal {
   /// What the answers to a batch say about its writes and edits, to be recorded together.
   private struct Told {
     var done: [(operation: OperationRow, recordID: String?)] = []
-    var verdicts: [GivenVerdict] = []
+    var verdicts: [LedgerDatabase.Given] = []
 
     /// Gives an edit its verdict, and the details deleted with it theirs.
     ///
@@ -333,10 +349,10 @@ package final class LedgerJournal: SyncUpJournal {
       if send.operation.isRestoring, settlement.verdict == .notAttempted {
         settlement = send.expected
       }
-      verdicts.append(GivenVerdict(edit: send.edit.id, settlement))
+      verdicts.append((send.edit.id, settlement))
       for follower in send.followers {
         let following = follower.following(send.edit.id, settlement.verdict)
-        verdicts.append(GivenVerdict(edit: follower.edit.id, following))
+        verdicts.append((follower.edit.id, following))
       }
     }
   }

@@ -130,7 +130,7 @@ extension Reconciler {
   /// The state of a record after a write.
   ///
   /// Fields that it did not send, which were read for other writes, say nothing about what its
-  /// device was issued (`OwnWriteStory`).
+  /// device was issued (`FieldKnowledge`).
   ///
   /// If another user wrote in between, the values are not attache's. A device that has seen that
   /// date has seen the write anyway.

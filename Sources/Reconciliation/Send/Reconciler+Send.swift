@@ -5,23 +5,6 @@ import Salesforce
 import System
 
 extension Reconciler {
-  /// A plan that is being sent.
-  private struct Shipment {
-    var plan: SnapshotPlan
-    var sends: [Int64: Write]
-    var journal: LedgerJournal
-    var access: RecordReader
-    var carrier: SyncUpEngine<LedgerJournal>.Carrier
-
-    /// The number of levels before that of the first deletions.
-    var writeLevels: Int {
-      let isLast: (Int64) -> Bool = { id in
-        sends[id].map { $0.action == .delete } ?? true
-      }
-      return (plan.levels.lastIndex { !$0.allSatisfy(isLast) } ?? -1) + 1
-    }
-  }
-
   /// Sends plans in parallel, level by level, with all deletions last and the writes to one soup in
   /// the order of the sync ups.
   ///
@@ -35,68 +18,66 @@ extension Reconciler {
         let identity = access.session.identity
         return (plan.sends.map { $0.operation(by: identity) }, identity.userID)
       }, run: run.id)
-    var shipments: [Shipment] = []
+    var journals: [LedgerJournal] = []
     for ((plan, access), rows) in zip(plans, rows) {
-      shipments.append(try await shipment(plan, rows, access))
+      journals.append(
+        LedgerJournal(
+          self, access, plan.snapshotID, levels: levels(of: plan, rows),
+          carrier: try await carrier(of: plan, access)))
     }
-    let writes = shipments.map(\.writeLevels).max() ?? 0
-    let deletes = shipments.map { $0.plan.levels.count - $0.writeLevels }.max() ?? 0
+    let writes = journals.map(\.writeLevels).max() ?? 0
+    let deletes = journals.map { $0.levels.count - $0.writeLevels }.max() ?? 0
     for level in 0..<(writes + deletes) {
       var groups: [(turn: Int, load: SyncUpEngine<LedgerJournal>.Load)] = []
-      for shipment in shipments {
-        let own = level < writes ? level : shipment.writeLevels + level - writes
-        guard level >= writes || own < shipment.writeLevels, own < shipment.plan.levels.count else {
+      for journal in journals {
+        let own = level < writes ? level : journal.writeLevels + level - writes
+        guard level >= writes || own < journal.writeLevels, own < journal.levels.count else {
           continue
         }
-        groups += loads(of: shipment, shipment.plan.levels[own])
+        groups += loads(of: journal.levels[own], journal)
       }
       for (_, turn) in Dictionary(grouping: groups, by: \.turn).sorted(by: { $0.key < $1.key }) {
         try await SyncUpTraffic(turn.map(\.load), inFlight: options.inFlight).run()
       }
-      for shipment in shipments {
-        guard let refusal = shipment.journal.refusal else { continue }
-        try holdTheRest(Self.words(refusal), of: shipment.plan.snapshotID)
+      for journal in journals {
+        guard let refusal = journal.refusal else { continue }
+        try holdTheRest(Self.words(refusal), of: journal.snapshotID)
       }
       // A later run reads back what they wrote before.
-      shipments.removeAll(where: \.journal.isEnded)
-      let doubtful = shipments.filter(\.journal.isDoubtful)
+      journals.removeAll(where: \.isEnded)
+      let doubtful = journals.filter(\.isDoubtful)
       if doubtful.isEmpty { continue }
       try await readBack(doubtful)
-      try await settleDoubts(of: Set(doubtful.map(\.plan.snapshotID)))
-      for shipment in doubtful { shipment.journal.isDoubtful = false }
+      try await settleDoubts(of: Set(doubtful.map(\.snapshotID)))
+      for journal in doubtful { journal.isDoubtful = false }
     }
-    try await readBack(shipments)
+    try await readBack(journals)
   }
 
-  private nonisolated(nonsending) func shipment(
-    _ plan: SnapshotPlan, _ rows: [OperationRow], _ access: RecordReader
-  ) async throws -> Shipment {
+  /// The writes of each level, as the ledger has them.
+  private func levels(of plan: SnapshotPlan, _ rows: [OperationRow]) -> [[Write]] {
     var sends: [Int64: Write] = [:]
     for (var send, row) in zip(plan.sends, rows) {
       send.operation = row
       send.goesAlone = alone.contains(send.edit.id)
       sends[send.edit.id] = send
     }
-    let journal = LedgerJournal(self, access)
-    return Shipment(
-      plan: plan, sends: sends, journal: journal, access: access,
-      carrier: try await carrier(of: plan, access))
+    return plan.levels.map { level in level.compactMap { sends[$0] } }
   }
 
   /// Reads the state after the writes, so that these do not look like conflicts later.
-  private nonisolated(nonsending) func readBack(_ shipments: [Shipment]) async throws {
-    try await recordServerState(
-      after: shipments.map { ($0.journal.takeWritten(), $0.access) })
-    for shipment in shipments { try await shipment.journal.nameSurvivors() }
+  private nonisolated(nonsending) func readBack(_ journals: [LedgerJournal]) async throws {
+    try await recordServerState(after: journals.map { ($0.takeWritten(), $0.access) })
+    for journal in journals { try await journal.nameSurvivors() }
   }
 
   /// The writes at one level of a plan, in groups with their turn: the sync ups of one soup follow
   /// each other in the file's order.
   private func loads(
-    of shipment: Shipment, _ level: [Int64]
+    of level: [Write], _ journal: LedgerJournal
   ) -> [(turn: Int, load: SyncUpEngine<LedgerJournal>.Load)] {
     var turns: [SoupKey: (sync: Int, turn: Int)] = [:]
-    return groups(of: level.compactMap { shipment.sends[$0] }).map { sync, sends in
+    return groups(of: level).map { sync, sends in
       let soups = Set(sends.map(\.edit.soup))
       let turn =
         soups.compactMap { soup in
@@ -104,7 +85,7 @@ extension Reconciler {
         }.max() ?? 0
       for soup in soups { turns[soup] = (sync, turn) }
       let engine = SyncUpEngine(
-        rules[sync].carrier, shipment.carrier, shipment.journal, patience: patience,
+        rules[sync].carrier, journal.carrier, journal, patience: patience,
         bulkAbove: options.bulkAbove)
       // The requests of a tree need each other's answers.
       return (turn, SyncUpEngine.Load(engine, sends, beside: sends.allSatisfy { $0.tree == nil }))

@@ -383,10 +383,8 @@ extension Reconciler {
     if operation.sinceMilliseconds != nil { return operation.isRevised }
     guard let creation = edit.creation else { return false }
     let ofRow = try state.history(of: RecordHistory.Key(creationID: creation.id)).entries
-    return try ofRow.contains { other in
-      try other.id != edit.id
-        && state.operations(.ofEdit(other.id)).contains { $0.action == .create && $0.attempt > 0 }
-    }
+    return try state.operations(.ofEdits(Set(ofRow.map(\.id)).subtracting([edit.id])))
+      .contains { $0.action == .create && $0.attempt > 0 }
   }
 
   /// Adds the current state of a record to the verdict.

@@ -291,7 +291,7 @@ extension Reconciler {
     let mode = rules.first { $0.soup == write.edit.soup }?.mode
     guard operation.action == .update, operation.job == nil,
       operation.purpose == .undo || (options.conditionalUpdates && mode == .leaveIfChanged),
-      let seen = operation.seen?[OperationRow.dateKey]?.string,
+      let seen = operation.dateBefore,
       let date = known[OperationRow.dateKey]?.string
     else { return false }
     return ServerDate.isBefore(seen, date)
@@ -374,7 +374,7 @@ extension Reconciler {
   /// If it needs review, a decision that this run would apply was made without knowing of it, and
   /// is asked again.
   func report(_ settlement: inout Settlement, of edit: Int64) throws {
-    if !settlement.verdict.isSettled, let pending = try state.decidable(edit)?.pending {
+    if !settlement.verdict.isSettled, let pending = try state.openEdit(id: edit)?.decision {
       settlement.detail.decision = try state.refuseDecision(pending, run: run.id)
     }
     try settle(edit, settlement)

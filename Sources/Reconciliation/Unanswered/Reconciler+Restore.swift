@@ -109,7 +109,7 @@ extension Reconciler {
     ]
     plan.levels = [[edit.id]]
     try await send([(plan, access)])
-    let last = try state.operations(.ofEdit(edit.id)).last
+    let last = try state.operations(.ofEdits([edit.id])).last
     if last?.state == .done { return true }
     // Without an answer, it is looked up by the next run.
     if last?.state != .doubt, try state.verdict(of: edit.id) != .conflict {

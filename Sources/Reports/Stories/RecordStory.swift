@@ -29,18 +29,19 @@ package struct RecordStory: Sendable {
     changes: (JSONObject, MergeBase?) -> [FieldDifference]
   ) throws {
     let long = name.recordID18 ?? name
-    for edit in try ledger.events(named: long, changes: changes) {
-      recordID = edit.recordID ?? recordID
+    let events = try ledger.events(named: long, changes: changes)
+    for case .edited(let edit, _, _) in events.map(\.kind) {
+      recordID = edit.serverID ?? recordID
       localID = edit.localID ?? localID
       sobject = edit.sobject ?? sobject
-      soups.insert(edit.soup)
+      soups.insert(edit.row.inSoup)
       if let object = (try? JSONValue(parsing: edit.element))?.object {
         element = object
         let found = ReportEdit.titles(of: object)
         if !found.isEmpty { titles = found }
       }
-      add(edit.events)
     }
+    add(events)
     if recordID == nil, let id = name.recordID18 { recordID = id }
   }
 

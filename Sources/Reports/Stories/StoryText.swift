@@ -41,9 +41,9 @@ package enum StoryText {
       return "\(edit) was redelivered to \(user) in generation \(generation), "
         + "\(platforms.joined(separator: " and ")): soup \(soup)"
         + (self.words(words, story, options).map { "; message in its row: \($0)" } ?? "")
-    case .edited(let operation, _, let reason, let isPruned):
-      return "\(verb(operation)) on a device of \(user), by the device's clock: \(edit)"
-        + (reason.map { "; it cannot be sent: \($0)" } ?? "")
+    case .edited(let one, _, let isPruned):
+      return "\(verb(one.operation)) on a device of \(user), by the device's clock: \(edit)"
+        + (one.finding.map { "; it cannot be sent: \($0)" } ?? "")
         + (isPruned ? "; its values are pruned" : "")
     case .returned(let one, let isAgain):
       let again = isAgain ? " again" : ""
@@ -145,7 +145,7 @@ package enum StoryText {
 
   private static func fields(of event: RecordEvent) -> [FieldDifference] {
     switch event.kind {
-    case .edited(_, let fields, _, _): fields
+    case .edited(_, let fields, _): fields
     case .settled(let verdict, let detail, _) where !verdict.isSettled: detail.fields
     default: []
     }
