@@ -16,7 +16,9 @@ let features: [String: [SwiftSetting]] = [
 ]
 
 // The program embeds the files of a module, so that it needs no other file.
-let embedded: [String: [Resource]] = ["Rehearsal": [.embedInCode("Pipeline")]]
+let embedded: [String: [Resource]] = [
+  "Rehearsal": [.embedInCode("Pipeline")], "Reports": [.embedInCode("HTML/Page")],
+]
 
 // Every test uses these small modules. Optimising them in a debug build too halves the time of the tests.
 let hot: Set = ["JSON", "CSV", "SQLite"]

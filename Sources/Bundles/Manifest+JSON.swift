@@ -6,7 +6,7 @@ import System
 
 extension Manifest {
   /// The text of `manifest.json`; equal manifests give the same bytes.
-  package var bytes: [UInt8] { json.bytes(pretty: true, sortedKeys: false) + [0x0A] }
+  package var bytes: [UInt8] { json.fileBytes }
 
   /// The manifest as a JSON object, with its digest.
   var json: JSONValue {

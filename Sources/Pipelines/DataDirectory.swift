@@ -22,9 +22,7 @@ package struct DataDirectory: Sendable, Hashable {
     stampKey = path + "/stamp.key"
   }
 
-  /// The directory of the issued records.
   package var issued: String { path + "/issued" }
-  /// The path of the ledger.
   package var state: String { path + "/" + Self.ledger }
   private static let ledger = "state.sqlite"
   /// Whether a path is that of a pipeline's ledger.
@@ -41,7 +39,6 @@ package struct DataDirectory: Sendable, Hashable {
   package var quarantine: String { returns + "/quarantine" }
   /// The directory of reports, with one subdirectory for each run.
   package var reports: String { path + "/reports" }
-  /// The directory of one run's report.
   package func report(_ run: String) -> String { reports + "/" + run }
 
   /// Whether a path may be a data directory: it is empty, or a pipeline has files in it.

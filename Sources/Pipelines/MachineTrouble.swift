@@ -9,7 +9,6 @@ import System
 /// Classifies errors that are caused by this machine rather than by a file: no space, no
 /// descriptors, no memory, a failing disk.
 enum MachineTrouble {
-  /// The machine is at fault.
   case certain
   /// The machine may be at fault: a crafted file can make SQLite report a disk error.
   case possible

@@ -192,7 +192,6 @@ extension PipelineError {
       fix: "\(Self.makingRoom()); then \(Self.goesOnText)")
   }
 
-  /// The error code for a full disk.
   static let diskFullCode = "disk.full"
   /// The fix for a full disk.
   static func makingRoom(_ pipeline: String = "PIPELINE") -> String {

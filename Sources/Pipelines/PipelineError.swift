@@ -22,7 +22,6 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     /// A signal interrupted the run.
     case interrupted(signal: Int32)
 
-    /// The program's exit status.
     package var exitStatus: ExitStatus {
       switch self {
       case .failed: .failed
@@ -37,7 +36,6 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The kind of the failure.
   package let kind: Kind
   /// A stable code, such as `sync.query-refused`.
   package let code: String
@@ -55,7 +53,6 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
   }
   /// The cause, in the words of the system that refused.
   package var reason: String?
-  /// The suggested fix.
   package var fix: String?
 
   /// Creates an error from its four parts.

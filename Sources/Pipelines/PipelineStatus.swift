@@ -23,7 +23,6 @@ package struct PipelineStatus: Sendable {
   package var waiting: [String] = []
   /// The returns that a run has taken but not finished.
   package var processing: [String] = []
-  /// The number of returns in quarantine.
   package var quarantined = 0
   /// The number of edits that were ingested and wait for the next reconciliation.
   package var unjudged = 0
@@ -34,7 +33,6 @@ package struct PipelineStatus: Sendable {
   /// Other items that need review: refused returns in quarantine, files left in the inbox, users
   /// skipped at their last prime, guards, and incomplete snapshots.
   package var findings: [Finding] = []
-  /// The pipeline's data directory.
   package var directory: String
   /// Whether any run has used the directory.
   package var hasRun = false
@@ -89,10 +87,9 @@ package struct PipelineStatus: Sendable {
 
   /// The state as one JSON document.
   package var json: JSONValue {
-    func number(_ value: Int) -> JSONValue { .number(String(value)) }
     var counts = JSONObject()
     for verdict in Verdict.allCases {
-      if let count = unsettled[verdict], count > 0 { counts[verdict.rawValue] = number(count) }
+      if let count = unsettled[verdict], count > 0 { counts[verdict.rawValue] = JSONValue(count) }
     }
     return [
       "pipeline": .string(pipeline),
@@ -100,11 +97,11 @@ package struct PipelineStatus: Sendable {
         snapshots.map {
           [
             "id": .string($0.id), "username": .string($0.username),
-            "generation": number($0.generation),
+            "generation": JSONValue($0.generation),
           ]
         }),
-      "inbox": .array(waiting.map { .string($0) }), "processing": number(processing.count),
-      "quarantined": number(quarantined), "notReconciled": number(unjudged),
+      "inbox": .array(waiting.map { .string($0) }), "processing": JSONValue(processing.count),
+      "quarantined": JSONValue(quarantined), "notReconciled": JSONValue(unjudged),
       "unsettled": .object(counts),
       "open": .array(open.map { Self.json($0, called: called) }),
       "waiting": .array(findings.map(Self.json)),
@@ -112,7 +109,7 @@ package struct PipelineStatus: Sendable {
         runs.map {
           [
             "run": .string($0.id),
-            "exitStatus": $0.exitStatus.map { number(Int($0)) } ?? .null,
+            "exitStatus": $0.exitStatus.map { JSONValue(Int($0)) } ?? .null,
           ]
         }),
     ]

@@ -30,7 +30,6 @@ extension ReportFormat {
     }
   }
 
-  /// The content of a file.
   package static func bytes(
     _ file: String, _ model: ReportModel, _ options: ReportMask
   ) throws -> [UInt8] {

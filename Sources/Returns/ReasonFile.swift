@@ -54,7 +54,7 @@ package struct ReasonFile: Sendable, Hashable {
       json[member] = text.map(JSONValue.string)
     }
     try DurableFile.write(
-      JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A],
+      JSONValue.object(json).fileBytes,
       to: Self.path(of: sha256, in: quarantine))
   }
 

@@ -82,7 +82,7 @@ package struct TakenReturn: Sendable, Hashable {
     object["order"] = .string(Dates.utc(order))
     object["turn"] = JSONValue(turn)
     if isIngestedAgain { object["again"] = true }
-    return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
+    return JSONValue.object(object).fileBytes
   }
 
   /// Records in the note that an earlier ledger had its edits already.

@@ -83,7 +83,7 @@ package struct GenerationRecord: Sendable, Hashable {
       "cursors": .object(cursors), "notes": .object(notes),
     ]
     if !carried.isEmpty { json["carried"] = .array(carried.map(\.json)) }
-    return JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A]
+    return JSONValue.object(json).fileBytes
   }
 
   /// The SHA-256 of the text, in hexadecimal digits.

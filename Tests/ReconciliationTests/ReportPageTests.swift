@@ -312,12 +312,11 @@ struct ReportPageTests {
 extension ReportTotals {
   fileprivate mutating func add(_ edit: ReportEdit) {
     add(
-      Count(
-        edits: 1, verdict: edit.verdict, subject: edit.verdict.isSettled ? nil : edit.subject,
-        username: edit.username, soup: SoupKey(store: edit.store, soup: edit.soup),
-        sobject: edit.sobject, source: edit.source, arrivedAt: edit.arrivedAt,
-        edited: edit.editedAt > 0 ? edit.editedAt...edit.editedAt : nil,
-        editsWithTime: edit.editedAt > 0 ? 1 : 0, decision: edit.detail.decision))
+      edits: 1, edit.verdict, subject: edit.verdict.isSettled ? nil : edit.subject,
+      username: edit.username, soup: SoupKey(store: edit.store, soup: edit.soup),
+      sobject: edit.sobject, source: edit.source, arrivedAt: edit.arrivedAt,
+      edited: edit.editedAt > 0 ? edit.editedAt...edit.editedAt : nil,
+      editsWithTime: edit.editedAt > 0 ? 1 : 0, decision: edit.detail.decision)
   }
 }
 

@@ -58,7 +58,7 @@ package struct DeltaDescription: Sendable, Hashable {
     ]
     object["seal"] = archive.map { Manifest.Seal(archive: $0).json }
     object["digest"] = .string(Manifest.digest(of: object))
-    return JSONValue.object(object).bytes(pretty: true, sortedKeys: false) + [0x0A]
+    return JSONValue.object(object).fileBytes
   }
 
   /// Reads a description.

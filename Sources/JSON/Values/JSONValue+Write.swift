@@ -9,6 +9,9 @@ extension JSONValue {
   /// The value as compact JSON text.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// The value as the content of a file that people may read.
+  package var fileBytes: [UInt8] { bytes(pretty: true, sortedKeys: false) + [0x0A] }
+
   /// The value as JSON; if `pretty`, indented by two spaces with a line break at the end.
   package func bytes(pretty: Bool, sortedKeys: Bool) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -8,7 +8,6 @@ package struct InboxSettings: Sendable, Hashable {
   package var path = "inbox"
   /// The object store from which returns are collected as well; nil for none.
   package var store: ObjectStoreSettings?
-  /// The accepted kinds of files.
   package var accept = TakenReturn.Kind.allCases
   /// The passphrase of sealed returns; nil for that of the bundles.
   package var passphrase: SecretSource?
@@ -16,7 +15,6 @@ package struct InboxSettings: Sendable, Hashable {
   package var settleSeconds = 60
   /// Whether returns of expired bundles are accepted.
   package var acceptExpired = true
-  /// The size limits.
   package var limits = InboxLimits()
 
   static let keys = [

@@ -54,7 +54,6 @@ package struct LoginSettings: Sendable, Hashable {
   package var clientSecret: SecretSource?
   /// The refresh token of the only user, or of the integration user.
   package var refreshToken: SecretSource?
-  /// An access token.
   package var accessToken: SecretSource?
   /// The alias of an org in the `sf` command.
   package var alias: String?

@@ -5,7 +5,6 @@ import System
 /// An object store: a bucket of an S3 service, or a directory.
 package enum ObjectStoreSettings: Sendable, Hashable {
   case s3(S3Settings)
-  /// The path of the directory.
   case directory(String)
 
   static let keys = ["s3", "directory"]

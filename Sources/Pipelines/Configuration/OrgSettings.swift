@@ -9,11 +9,9 @@ package struct OrgSettings: Sendable, Hashable {
   package var id: String?
   /// The API version; nil for the newest that the org supports.
   package var apiVersion: String?
-  /// The login.
   package var login: LoginSettings
   /// The file with the certificates of a private authority; nil for the system's authorities.
   package var caFile: String?
-  /// The request budget.
   package var apiBudget = BudgetSettings()
   /// The maximum number of concurrent requests.
   ///

@@ -6,7 +6,6 @@ import SmartStore
 package struct PackSettings: Sendable, Hashable {
   /// The conditions for building bundles.
   package enum When: String, Sendable, Hashable, CaseIterable {
-    /// If the data changed.
     case changed
     /// In every run, which renews the expiry.
     case always
@@ -23,7 +22,6 @@ package struct PackSettings: Sendable, Hashable {
 
   /// How manifests and the list of bundles are signed.
   package struct Sign: Sendable, Hashable {
-    /// The private key.
     package var key: SecretSource
     /// What the signatures are for.
     package var namespace = SignatureFile.namespace
@@ -39,7 +37,6 @@ package struct PackSettings: Sendable, Hashable {
     package init() {}
   }
 
-  /// The archive format.
   package var format = BundleFormat.zip
   /// The compression level; nil for the format's default.
   package var level: Int?

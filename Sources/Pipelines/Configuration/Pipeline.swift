@@ -39,7 +39,6 @@ package struct Pipeline: Sendable {
   package var inbox: InboxSettings
   /// How edits are sent.
   package var reconcile: ReconcileSettings
-  /// The reports of a run.
   package var report: ReportSettings
   /// The notifications at the end of a run.
   package var notify: NotifySettings
@@ -71,7 +70,6 @@ package struct Pipeline: Sendable {
     return .object(object)
   }
 
-  /// Returns the stores of one scope.
   package func stores(of scope: StoreScope) -> [StoreSettings] {
     stores.filter { $0.scope == scope }
   }

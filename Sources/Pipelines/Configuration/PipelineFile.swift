@@ -126,7 +126,6 @@ package enum PipelineFile {
     return name.hasSuffix(".json") ? String(name.dropLast(5)) : name
   }
 
-  /// Returns the names of the pipelines in a directory.
   package static func names(in directory: String) -> [String] {
     ((try? Files.list(directory)) ?? []).filter { $0.hasSuffix(".json") }
       .map(stem(of:)).sorted()

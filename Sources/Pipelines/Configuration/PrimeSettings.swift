@@ -8,7 +8,6 @@ package struct PrimeSettings: Sendable, Hashable {
   package enum UserFailure: String, Sendable, Hashable, CaseIterable {
     /// The other users are still served.
     case skipUser
-    /// The run stops.
     case failRun
   }
 

@@ -8,7 +8,6 @@ package struct ReportSettings: Sendable, Hashable {
     case html, json, csv
   }
 
-  /// The formats to write.
   package var formats = Format.allCases
   /// The fields whose values are masked.
   package var mask: [String] = []

@@ -10,13 +10,9 @@ package struct StoreSettings: Sendable {
   ///
   /// `default` stands for the SDK's default name on each platform.
   package var storeName = StoreLocation.defaultStoreName
-  /// The path of the store file.
   package var schemaFile: String
-  /// The path of the sync file.
   package var syncsFile: String
-  /// The soups.
   package var schema: StoreConfig
-  /// All syncs of the sync file.
   package var syncs: SyncsConfig
   /// The names of the sync downs to run.
   package var prime: [String]

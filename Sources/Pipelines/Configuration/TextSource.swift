@@ -2,9 +2,7 @@ import JSON
 
 /// Text that is written in the file, or read from the source of a secret.
 package enum TextSource: Sendable, Hashable {
-  /// The text itself.
   case plain(String)
-  /// The source of the text.
   case source(SecretSource)
 
   /// Returns the text.

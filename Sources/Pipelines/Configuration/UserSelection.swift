@@ -12,7 +12,6 @@ package struct UserSelection: Sendable, Hashable {
     case csv(file: String, username: String, refreshToken: String?)
     /// A SOQL query that selects Id and Username.
     case query(String)
-    /// The user of the login.
     case loginUser
 
     /// Whether the table has a refresh token for each user.

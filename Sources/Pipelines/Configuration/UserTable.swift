@@ -11,9 +11,7 @@ struct UserTable {
     var line = 0
     /// The key of `users.csv` whose value does not match; nil if the file itself is faulty.
     var key: String?
-    /// The fault.
     let message: String
-    /// The suggested fix.
     let fix: String
   }
 

@@ -27,7 +27,6 @@ package struct PipelineDecisions: Sendable {
     package var verdicts: Set<Verdict> = []
     /// Selects edits by number.
     package var edits: [Int64] = []
-    /// The choice for each edit.
     package var choice: DecisionRequest.Choice
 
     /// Selects the open edits with one of some verdicts.
@@ -43,7 +42,6 @@ package struct PipelineDecisions: Sendable {
 
   /// Another operator's pending decision that a new one replaces.
   package struct Replaced: Sendable {
-    /// The edit's number.
     package var edit: Int64
     /// The decision that was replaced.
     package var pending: PendingDecision

@@ -7,7 +7,6 @@ import System
 package struct PipelineUndo: Sendable {
   /// The changes of a run that can be undone.
   package struct Plan: Sendable {
-    /// The ID of the run to undo.
     package var run: String
     /// The edits whose changes will be undone.
     package var edits: [Int64]

@@ -8,7 +8,6 @@ package struct PipelineDraft: Sendable {
   package let name: String
   /// The org's address, or its login host.
   package var url: TextSource
-  /// The login.
   package var login: LoginSettings
   /// The file of trusted authorities.
   package var caFile: String?

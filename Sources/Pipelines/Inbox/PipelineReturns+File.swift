@@ -16,7 +16,6 @@ extension PipelineReturns {
       /// Out of the inbox, because it was released or its ingest was interrupted; the next ingest
       /// validates it.
       case taken
-      /// Refused.
       case quarantined
       /// Its edits are in the ledger.
       case done
@@ -60,16 +59,13 @@ extension PipelineReturns {
     package var of: String?
     /// The message that explains its state.
     package var reason: String?
-    /// The code of that reason.
     package var code: String?
-    /// The suggested fix.
     package var fix: String?
     /// The operator who discarded it.
     package var by: String?
     /// Its edits, each with its last verdict.
     package var edits: [(number: Int64, verdict: String)] = []
 
-    /// The JSON form.
     package var json: JSONValue {
       var object: JSONObject = ["state": .string(state.rawValue), "name": .string(name)]
       for (name, text) in [

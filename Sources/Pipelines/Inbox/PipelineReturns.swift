@@ -168,7 +168,7 @@ package struct PipelineReturns: Sendable {
       note["discarded"] = .string(Dates.utc(Clock.wallMilliseconds()))
       note["by"] = .string(name)
       try DurableFile.write(
-        JSONValue.object(note).bytes(pretty: true, sortedKeys: false) + [0x0A],
+        JSONValue.object(note).fileBytes,
         to: place + Quarantine.discardedEnding)
       try DurableFile.takeAway(place)
       try ReasonFile.remove(of: sha256, in: data.quarantine)

@@ -70,7 +70,6 @@ package struct DiskUse: Sendable {
     return sum
   }
 
-  /// The JSON form.
   package var json: JSONValue {
     [
       "bytes": JSONValue(bytes),

@@ -56,7 +56,6 @@ package struct KeepFacts: Sendable {
     package var bytes: Int64
     /// When its edits were ingested; nil if the ledger has none of them.
     package var arrived: Int64?
-    /// Its open edits.
     package var openEdits: Set<Int64>
 
     package init(
@@ -93,14 +92,11 @@ package struct KeepFacts: Sendable {
   /// The time to which ages are measured: the org's, at the newest run.
   package var now: Int64
   package var snapshots: [Snapshot] = []
-  /// The returns that were processed.
   package var returned: [File] = []
-  /// The returns that were refused.
   package var quarantined: [File] = []
   package var reports: [Report] = []
   /// The ID of the run of the last report.
   package var lastReport: String?
-  /// All open edits.
   package var openEdits: Set<Int64> = []
 
   /// Creates empty facts.

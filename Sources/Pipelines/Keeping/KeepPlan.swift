@@ -15,7 +15,6 @@ package struct KeepPlan: Sendable {
     case returned
     /// A refused return that was ingested after all.
     case quarantined
-    /// A report.
     case report
     /// The values of resolved edits in the ledger.
     case values

@@ -17,7 +17,6 @@ struct KeepSurvey {
   /// The minimum age of a processed return to be considered.
   let returnedMilliseconds: Int64
 
-  /// Returns all facts.
   func facts(now: Int64) throws -> KeepFacts {
     var facts = KeepFacts(now: now)
     let needed = try ledger.neededFiles()

@@ -62,6 +62,6 @@ package struct PrunedGeneration: Sendable, Hashable {
       json["globals"] = .object(object)
     }
     if !carried.isEmpty { json["carried"] = .array(carried.sorted().map { JSONValue($0) }) }
-    return JSONValue.object(json).bytes(pretty: true, sortedKeys: false) + [0x0A]
+    return JSONValue.object(json).fileBytes
   }
 }

@@ -8,14 +8,12 @@ struct Notice: Sendable {
   let run: String
   /// The outcome as one word.
   let outcome: String
-  /// The exit status of the run.
   let status: ExitStatus
   /// The message, one sentence.
   let words: String
   /// The message as a JSON object.
   let json: JSONValue
 
-  /// The notice of a run's end.
   init(_ end: RunEnd) {
     (pipeline, run, status) = (end.pipeline, end.run ?? "", end.status)
     (outcome, words, json) = (end.outcome.rawValue, end.words, end.json)

@@ -30,11 +30,9 @@ package struct RunEnd: Sendable {
   package let began: Int64
   /// The end time by this machine's clock, in ms.
   package internal(set) var ended: Int64
-  /// The program's exit status.
   package internal(set) var status = ExitStatus.done
   /// The error, if the run failed.
   package internal(set) var error: PipelineError?
-  /// The cost of each finished stage.
   package internal(set) var costs: [StageCost] = []
   /// Whether it ran all stages for all users.
   ///
@@ -90,7 +88,6 @@ package struct RunEnd: Sendable {
     return isWhole && outcome != .failure && !servedNobody
   }
 
-  /// The duration in seconds.
   package var seconds: Double { Double(max(0, ended - began)) / 1000 }
 
   /// The outcome as one sentence.

@@ -9,7 +9,6 @@ import Salesforce
 package enum RunEvent: Sendable, Equatable {
   /// The run started, or was resumed after an interruption.
   case runStarted(run: String, pipeline: String, resumed: Bool)
-  /// A stage started.
   case stageStarted(Stage)
   /// A return was taken and validated, and its edits recorded. Soups that belong to the app were
   /// left alone.
@@ -17,7 +16,6 @@ package enum RunEvent: Sendable, Equatable {
     name: String, snapshot: String, username: String?, edits: Int, new: Int, leftAlone: [String])
   /// A return was already ingested.
   case returnKnown(name: String, username: String?)
-  /// A return was refused and quarantined.
   case returnQuarantined(name: String, code: String, reason: String)
   /// A file in the inbox was left there.
   case returnLeft(name: String, code: String, reason: String)
@@ -27,19 +25,16 @@ package enum RunEvent: Sendable, Equatable {
     snapshot: String, username: String, number: Int, of: Int, requestsLeft: Int?)
   /// Records of a soup arrived. `total` is the number that the org announced, if any.
   case soupProgress(snapshot: String, soup: String, fetched: Int, total: Int?)
-  /// A snapshot was primed.
   case snapshotPrimed(
     snapshot: String, username: String, generation: Int, changed: Bool, soups: [PrimedSoup])
   /// A snapshot could not be primed; the others continue.
   case snapshotSkipped(snapshot: String, username: String, reason: String)
-  /// A bundle was written.
   case bundleWritten(
     snapshot: String, username: String, platform: String, path: String, bytes: Int)
   /// Bundles were published, or objects of pruned generations removed.
   case published(PublishSummary)
   /// Edits were resolved, out of a total.
   case editsSettled(done: Int, of: Int)
-  /// A report was written to a directory.
   case reportWritten(path: String)
   /// A request is repeated after a pause: attempt number `attempt` of at most `of`.
   case retrying(request: String, reason: String, attempt: Int, of: Int, milliseconds: Int)
@@ -89,95 +84,85 @@ extension RunEvent {
   package var json: JSONValue {
     switch self {
     case .runStarted(let run, let pipeline, let resumed):
-      return event(
+      event(
         "runStarted",
-        [
-          ("run", .string(run)), ("pipeline", .string(pipeline)), ("resumed", .bool(resumed)),
-        ])
-    case .stageStarted(let stage):
-      return event("stageStarted", [("stage", .string(stage.rawValue))])
-    case .stageFinished(let cost):
-      return event("stageFinished", (cost.json.object ?? [:]).map { ($0.0, $0.1) })
+        ["run": .string(run), "pipeline": .string(pipeline), "resumed": .bool(resumed)])
+    case .stageStarted(let stage): event("stageStarted", ["stage": .string(stage.rawValue)])
+    case .stageFinished(let cost): event("stageFinished", cost.json.object ?? [:])
     case .leftOpen(let edits, let findings):
-      return event(
-        "leftOpen", [("edits", Verdict.counts(edits)), ("findings", Finding.Kind.counts(findings))])
+      event(
+        "leftOpen", ["edits": Verdict.counts(edits), "findings": Finding.Kind.counts(findings)])
     case .snapshotStarted(let snapshot, let username, let count, let total, let left):
-      return event(
+      event(
         "snapshotStarted",
         [
-          ("snapshot", .string(snapshot)), ("username", .string(username)),
-          ("number", number(count)), ("of", number(total)),
-        ] + (left.map { [("requestsLeft", number($0))] } ?? []))
+          "snapshot": .string(snapshot), "username": .string(username), "number": JSONValue(count),
+          "of": JSONValue(total),
+        ], requestsLeft: left)
     case .returnIngested(let name, let snapshot, _, let edits, let new, let leftAlone):
-      return event(
+      event(
         "returnIngested",
         [
-          ("name", .string(name)), ("snapshot", .string(snapshot)), ("edits", number(edits)),
-          ("new", number(new)), ("leftAlone", .array(leftAlone.map(JSONValue.string))),
+          "name": .string(name), "snapshot": .string(snapshot), "edits": JSONValue(edits),
+          "new": JSONValue(new), "leftAlone": JSONValue(leftAlone),
         ])
-    case .returnKnown(let name, _): return event("returnKnown", [("name", .string(name))])
+    case .returnKnown(let name, _): event("returnKnown", ["name": .string(name)])
     case .returnQuarantined(let name, let code, let reason):
-      return event(
+      event(
         "returnQuarantined",
-        [("name", .string(name)), ("code", .string(code)), ("reason", .string(reason))])
+        ["name": .string(name), "code": .string(code), "reason": .string(reason)])
     case .returnLeft(let name, let code, let reason):
-      return event(
-        "returnLeft",
-        [("name", .string(name)), ("code", .string(code)), ("reason", .string(reason))])
+      event(
+        "returnLeft", ["name": .string(name), "code": .string(code), "reason": .string(reason)])
     case .soupProgress(let snapshot, let soup, let fetched, let total):
-      return event(
+      event(
         "soupProgress",
         [
-          ("snapshot", .string(snapshot)), ("soup", .string(soup)), ("fetched", number(fetched)),
-          ("total", total.map(number) ?? .null),
+          "snapshot": .string(snapshot), "soup": .string(soup), "fetched": JSONValue(fetched),
+          "total": total.map { JSONValue($0) } ?? .null,
         ])
     case .snapshotPrimed(let snapshot, let username, let generation, let changed, let soups):
-      return event(
+      event(
         "snapshotPrimed",
         [
-          ("snapshot", .string(snapshot)), ("username", .string(username)),
-          ("generation", number(generation)), ("changed", .bool(changed)),
-          ("soups", .array(soups.map(\.json))),
+          "snapshot": .string(snapshot), "username": .string(username),
+          "generation": JSONValue(generation), "changed": .bool(changed),
+          "soups": .array(soups.map(\.json)),
         ])
     case .snapshotSkipped(let snapshot, let username, let reason):
-      return event(
+      event(
         "snapshotSkipped",
-        [
-          ("snapshot", .string(snapshot)), ("username", .string(username)),
-          ("reason", .string(reason)),
-        ])
+        ["snapshot": .string(snapshot), "username": .string(username), "reason": .string(reason)])
     case .bundleWritten(let snapshot, _, let platform, let path, let bytes):
-      return event(
+      event(
         "bundleWritten",
         [
-          ("snapshot", .string(snapshot)), ("platform", .string(platform)),
-          ("path", .string(path)), ("bytes", number(bytes)),
+          "snapshot": .string(snapshot), "platform": .string(platform), "path": .string(path),
+          "bytes": JSONValue(bytes),
         ])
-    case .published(let summary):
-      return event("published", (summary.json().object ?? [:]).map { ($0.0, $0.1) })
+    case .published(let summary): event("published", summary.json().object ?? [:])
     case .editsSettled(let done, let total):
-      return event("editsSettled", [("done", number(done)), ("of", number(total))])
-    case .reportWritten(let path): return event("reportWritten", [("path", .string(path))])
+      event("editsSettled", ["done": JSONValue(done), "of": JSONValue(total)])
+    case .reportWritten(let path): event("reportWritten", ["path": .string(path)])
     case .retrying(let request, let reason, let attempt, let most, let milliseconds):
-      return event(
+      event(
         "retrying",
         [
-          ("request", .string(request)), ("reason", .string(reason)),
-          ("attempt", number(attempt)), ("of", number(most)),
-          ("milliseconds", number(milliseconds)),
+          "request": .string(request), "reason": .string(reason), "attempt": JSONValue(attempt),
+          "of": JSONValue(most), "milliseconds": JSONValue(milliseconds),
         ])
-    case .warning(let text): return event("warning", [("message", .string(text))])
+    case .warning(let text): event("warning", ["message": .string(text)])
     }
   }
 
-  private func event(_ type: String, _ members: [(String, JSONValue)]) -> JSONValue {
-    var object = JSONObject()
-    object["type"] = .string(type)
+  private func event(
+    _ type: String, _ members: JSONObject, requestsLeft: Int? = nil
+  ) -> JSONValue {
+    var object: JSONObject = ["type": .string(type)]
     for (name, value) in members { object[name] = value }
+    object["requestsLeft"] = requestsLeft.map { JSONValue($0) }
     return .object(object)
   }
-
-  private func number(_ value: Int) -> JSONValue { .number(String(value)) }
 }
 
 extension PrimedSoup {

@@ -10,7 +10,6 @@ import System
 package struct RunNotices: Sendable {
   /// The kinds of notification targets.
   package enum Target: String, Sendable, CaseIterable {
-    /// A program.
     case command = "notify.command"
     /// A URL that receives the notice.
     case webhook = "notify.webhook"
@@ -20,9 +19,7 @@ package struct RunNotices: Sendable {
 
   /// The result of one notification.
   package struct Answer: Sendable {
-    /// The target.
     package let target: Target
-    /// Whether it was delivered.
     package let isTold: Bool
     /// The target's answer, or the reason of the failure.
     package let words: String

@@ -84,7 +84,6 @@ extension RunWatch.State {
 }
 
 extension RunEvent {
-  /// The snapshot of the event.
   fileprivate var snapshot: String? {
     switch self {
     case .returnIngested(_, let snapshot, _, _, _, _), .soupProgress(let snapshot, _, _, _),

@@ -12,7 +12,6 @@ package struct SeenEvent: Sendable {
   package let stage: Stage?
   /// The user name of the event; nil if it does not concern a single user.
   package let username: String?
-  /// The event itself.
   package let event: RunEvent
 
   /// The event with its context as one JSON object.

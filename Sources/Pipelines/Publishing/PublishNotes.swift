@@ -77,6 +77,6 @@ struct PublishNotes: Sendable, Hashable {
       "going": object(going.mapValues { JSONValue.array($0.sorted().map { JSONValue($0) }) }),
     ]
     try DurableFile.write(
-      json.bytes(pretty: true, sortedKeys: false) + [0x0A], to: Self.file(data))
+      json.fileBytes, to: Self.file(data))
   }
 }

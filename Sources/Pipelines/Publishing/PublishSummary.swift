@@ -22,7 +22,6 @@ package struct PublishSummary: Sendable, Hashable {
 
   package init(location: String = "") { self.location = location }
 
-  /// Whether there was nothing to do.
   package var isEmpty: Bool {
     users.isEmpty && paths.isEmpty && removed == 0 && failures.isEmpty
   }

@@ -38,7 +38,7 @@ struct PublishedUser: Sendable {
       "format": 1, "pipeline": .string(pipeline), "user": .string(id),
       "generation": JSONValue(generation), "bundles": .array(bundles),
     ]
-    return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+    return json.fileBytes
   }
 
   /// Whether a word is the user's ID or name.

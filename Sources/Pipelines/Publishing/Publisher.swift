@@ -210,7 +210,6 @@ extension Publisher {
 }
 
 extension PipelineError {
-  /// The error of an object store.
   init(store error: ObjectStoreError) {
     let kind: Kind =
       switch error.kind {

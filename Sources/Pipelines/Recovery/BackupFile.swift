@@ -33,7 +33,7 @@ enum BackupFile {
         "time": .string(Dates.utc(time)),
         "run": .string(run),
       ]
-      return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+      return json.fileBytes
     }
 
     init(pipeline: String, time: Int64, run: String) {
@@ -61,7 +61,7 @@ enum BackupFile {
       var table: JSONObject = [:]
       for (name, path) in names.sorted(by: { $0.key < $1.key }) { table[name] = .string(path) }
       let json: JSONValue = ["files": JSONValue(files), "names": .object(table)]
-      return json.bytes(pretty: true, sortedKeys: false) + [0x0A]
+      return json.fileBytes
     }
 
     init(files: Int) { self.files = files }

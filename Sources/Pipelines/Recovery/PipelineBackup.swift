@@ -16,14 +16,12 @@ package struct PipelineBackup {
     package var path: String?
     /// Its size; nil for standard output.
     package var bytes: Int64?
-    /// The number of files in it.
     package var files: Int
     /// Its time, in ms of the wall clock.
     package var time: Int64
     /// The last run in it; empty for none.
     package var run: String
 
-    /// The JSON form.
     package var json: JSONValue {
       JSONObject.of([
         ("path", path.map(JSONValue.string)), ("bytes", bytes.map { JSONValue($0) }),

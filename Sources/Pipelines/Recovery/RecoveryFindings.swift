@@ -29,11 +29,8 @@ package struct RecoveryFindings: Sendable, Hashable {
     }
   }
 
-  /// The state of the ledger.
   package var ledger = LedgerState.sound
-  /// Whether this is the ledger's first recovery.
   package var isFirst = true
-  /// The new epoch.
   package var epoch: Int64 = 0
   /// The highest known number of a run, from any source.
   package var lastRun: Int64 = 0
@@ -111,7 +108,6 @@ package struct RecoveryFindings: Sendable, Hashable {
     return lines
   }
 
-  /// The JSON form.
   package func json(_ pipeline: String, isDone: Bool) -> JSONValue {
     var object: JSONObject = [
       "pipeline": .string(pipeline), "done": .bool(isDone), "ledger": .string(ledger.rawValue),

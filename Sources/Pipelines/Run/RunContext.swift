@@ -11,7 +11,6 @@ final class RunContext {
   let access: OrgAccess
   let ledger: LedgerDatabase
   let row: RunRow
-  /// The run's other times.
   let times: RunTimes
   /// The environment, for secrets that are read on demand.
   let variables: [String: String]

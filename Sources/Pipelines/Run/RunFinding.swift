@@ -4,7 +4,6 @@ import System
 package enum RunFinding: String, Sendable, CaseIterable {
   /// A user's snapshot could not be primed.
   case skippedUser
-  /// A return was refused.
   case quarantined
   /// Edits need review, or were refused.
   case unsettledEdits

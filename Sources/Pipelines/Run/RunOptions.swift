@@ -16,7 +16,6 @@ package enum RunPart: Sendable, Hashable {
 package struct RunOptions: Sendable {
   /// The stages to run; they run in their own order.
   package var stages: Set<Stage> = Set(Stage.allCases)
-  /// The part of the run to perform.
   package var part = RunPart.whole
   /// The store of orders and results; nil for that of the pipeline.
   package var workStore: (any ObjectStore)?
@@ -56,7 +55,6 @@ package struct RunOptions: Sendable {
   package struct Undo: Sendable {
     /// The run that made the changes.
     package var run: String
-    /// The numbers of the edits.
     package var edits: [Int64]
   }
 

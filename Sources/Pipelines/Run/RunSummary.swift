@@ -10,11 +10,9 @@ package struct RunSummary: Sendable {
     /// The user's 18-character ID, or `global`.
     package var id: String
     package var username: String
-    /// The current generation.
     package var generation: Int
     /// Whether this run made the generation.
     package var changed: Bool
-    /// The changes in its soups.
     package var soups: [PrimedSoup]
   }
 
@@ -33,7 +31,6 @@ package struct RunSummary: Sendable {
     }
   }
 
-  /// The run's ID.
   package var run = ""
   package var pipeline = ""
   /// The number of returns ingested, known before, quarantined, and left in the inbox.
@@ -52,19 +49,15 @@ package struct RunSummary: Sendable {
   package var skipped: [String] = []
   /// The directory of the report; nil if there was nothing to report.
   package var report: String?
-  /// The snapshots primed.
   package var snapshots: [Snapshot] = []
   /// The number of records that stores have from other users' requests.
   package var sharedRecords = 0
   /// The orders that were written or collected; nil if there are none.
   package var work: Work?
-  /// The bundles written.
   package var bundles: [String] = []
-  /// The warnings.
   package var warnings: [String] = []
   /// The number of requests sent to the org.
   package var requests = 0
-  /// The cost of each stage.
   package var costs: [StageCost] = []
   /// The expected cost of each stage in a dry run.
   package var forecasts: [StageForecast] = []
@@ -72,9 +65,7 @@ package struct RunSummary: Sendable {
   package var findings: Set<RunFinding> = []
   /// The commands that send the held changes.
   package var confirm: [String] = []
-  /// What was published.
   package var published = PublishSummary()
-  /// The files that were pruned.
   package var pruned = KeepPlan()
   /// The expected outcome of each edit in a dry run.
   package var planned: [PlannedOutcome] = []
@@ -89,15 +80,15 @@ package struct RunSummary: Sendable {
 
   /// The summary as JSON, which is `result` in the last line of `--json`.
   package var json: JSONValue {
-    func number(_ value: Int) -> JSONValue { .number(String(value)) }
     var object: JSONObject = [
       "run": .string(run), "pipeline": .string(pipeline),
       "returns": .object([
-        "ingested": number(returns.ingested), "known": number(returns.known),
-        "quarantined": number(returns.quarantined), "left": number(returns.left),
+        "ingested": JSONValue(returns.ingested), "known": JSONValue(returns.known),
+        "quarantined": JSONValue(returns.quarantined), "left": JSONValue(returns.left),
       ]),
       "edits": .object([
-        "found": number(edits.found), "new": number(edits.new), "known": number(edits.known),
+        "found": JSONValue(edits.found), "new": JSONValue(edits.new),
+        "known": JSONValue(edits.known),
       ]),
       "verdicts": Verdict.counts(verdicts), "open": Verdict.counts(open),
       "waiting": Finding.Kind.counts(waiting),
@@ -105,12 +96,12 @@ package struct RunSummary: Sendable {
         snapshots.map {
           .object([
             "id": .string($0.id), "username": .string($0.username),
-            "generation": number($0.generation), "changed": .bool($0.changed),
+            "generation": JSONValue($0.generation), "changed": .bool($0.changed),
             "soups": .array($0.soups.map(\.json)),
           ])
         }),
       "bundles": .array(bundles.map { .string($0) }),
-      "requests": number(requests),
+      "requests": JSONValue(requests),
       "findings": .array(findings.map(\.rawValue).sorted().map { .string($0) }),
     ]
     if !costs.isEmpty { object["stages"] = .array(costs.map(\.json)) }
@@ -118,8 +109,8 @@ package struct RunSummary: Sendable {
     if !confirm.isEmpty { object["confirm"] = JSONValue(confirm) }
     if let work {
       object["work"] = [
-        "orders": number(work.orders), "snapshots": number(work.snapshots),
-        "missing": number(work.missing), "waiting": .bool(work.isWaiting),
+        "orders": JSONValue(work.orders), "snapshots": JSONValue(work.snapshots),
+        "missing": JSONValue(work.missing), "waiting": .bool(work.isWaiting),
       ]
     }
     if !published.isEmpty { object["published"] = published.json() }

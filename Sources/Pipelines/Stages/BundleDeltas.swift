@@ -14,9 +14,7 @@ struct BundleDeltas {
   let run: RunContext
   /// The snapshot of the user.
   let snapshot: String
-  /// The name of the new bundle.
   let bundle: BundleName
-  /// The manifest of the new bundle.
   let manifest: Manifest
   let sealing: BundleSealing?
 

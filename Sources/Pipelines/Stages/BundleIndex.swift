@@ -75,7 +75,7 @@ struct BundleIndex {
     let list: JSONValue = [
       "format": 1, "pipeline": .string(pipeline.name), "bundles": .array(entries),
     ]
-    try publish(list.bytes(pretty: true, sortedKeys: false) + [0x0A])
+    try publish(list.fileBytes)
   }
 
   /// Writes the list and its signature, unless both are there.

@@ -12,7 +12,6 @@ package struct BundleName: Sendable, Hashable {
   /// The extension, which names the archive format.
   package let ending: String
 
-  /// The name for a new bundle.
   package init(_ platform: Platform, number: Int, _ format: BundleFormat) {
     (self.platform, self.number, ending) = (platform, number, format.rawValue)
   }

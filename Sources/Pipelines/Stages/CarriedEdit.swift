@@ -31,7 +31,6 @@ package struct CarriedEdit: Sendable {
 
   /// A row as issued to a device.
   package struct Row: Sendable {
-    /// The element.
     package var element: JSONObject
     /// The message in the element that says why the edit is open.
     package var words: String

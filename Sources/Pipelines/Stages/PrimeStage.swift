@@ -60,8 +60,6 @@ struct PrimeStage {
   // MARK: orders
 
   /// Returns the orders for the global stores and for users, in the order of priming.
-  ///
-  /// A run reads its own documents, so that a worker's stores cannot differ from its own.
   private func orders(for users: [SnapshotUser]) throws -> [PrimeOrder] {
     var orders: [PrimeOrder] = []
     if !run.pipeline.stores(of: .global).isEmpty, run.options.users.isEmpty {
@@ -69,11 +67,7 @@ struct PrimeStage {
         try order(for: SnapshotUser(id: SnapshotID.global, username: SnapshotID.global)))
     }
     if !run.pipeline.stores(of: .user).isEmpty { orders += try inTurn(users).map(order) }
-    return try orders.map { order in
-      try PrimeOrder(
-        MemberReader(json: order.json, path: run.pipeline.name, file: "order"),
-        mask: run.pipeline.report.reportMask)
-    }
+    return orders
   }
 
   /// Returns the users in the order of priming: those first whose last turn is longest ago, and
@@ -298,8 +292,7 @@ extension PrimeStage: PrimeWork.Receiver {
       if primed.order.isGlobal { throw error }
       try people.skip(snapshot: user.id, username: user.username, error)
     case .success(let output):
-      let document = MemberReader(json: output.json, path: run.pipeline.name, file: "result")
-      try take(PrimeOutput(document), of: primed.order)
+      try take(output, of: primed.order)
       if primed.order.isFromScratch, !output.isHeld, !primed.isMisled {
         let others = try run.ledger.noted(.fromScratch)?.subtracting([user.id])
         try run.ledger.store(others ?? [], as: .fromScratch)

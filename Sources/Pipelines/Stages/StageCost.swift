@@ -15,7 +15,6 @@ package struct StageCost: Sendable, Hashable {
   /// The duration in milliseconds.
   package var milliseconds = 0
 
-  /// The JSON form.
   package var json: JSONValue {
     var object: JSONObject = [
       "stage": .string(stage.rawValue), "requests": JSONValue(requests),

@@ -14,7 +14,6 @@ package struct StageForecast: Sendable {
   /// The cost of the last run of the stage, and that run's ID.
   package var last: (run: String, cost: StageCost)?
 
-  /// The JSON form.
   package var json: JSONValue {
     var object: JSONObject = [
       "stage": .string(cost.stage.rawValue), "requests": JSONValue(cost.requests),

@@ -15,11 +15,9 @@ package struct OrgCheck: Sendable {
 
   /// The org's 18-character ID.
   package var organizationID = ""
-  /// The API version in use.
   package var apiVersion = ""
   /// The remaining and maximum number of requests of the day.
   package var requests: (remaining: Int, maximum: Int)?
-  /// The users that were checked.
   package var identities: [Identity] = []
   /// Whether the pipeline has a briefcase sync.
   package var hasBriefcases = true
@@ -159,27 +157,26 @@ package struct OrgCheck: Sendable {
 
   /// The findings as one JSON document.
   package var json: JSONValue {
-    func number(_ value: Int) -> JSONValue { .number(String(value)) }
     var object: JSONObject = [
       "organizationId": .string(organizationID), "apiVersion": .string(apiVersion),
-      "requestsRemaining": requests.map { number($0.remaining) } ?? .null,
+      "requestsRemaining": requests.map { JSONValue($0.remaining) } ?? .null,
       "users": .array(
         identities.map { identity in
           var counts = JSONObject()
           for (object, count) in identity.briefcase.sorted(by: { $0.key < $1.key }) {
-            counts[object] = number(count)
+            counts[object] = JSONValue(count)
           }
           return [
             "username": .string(identity.username), "briefcase": .object(counts),
-            "ruleErrors": number(identity.ruleErrors),
+            "ruleErrors": JSONValue(identity.ruleErrors),
           ]
         }),
       "problems": .array(
         findings.map { finding in
           let problem = finding.problem
           return [
-            "file": .string(problem.file), "line": number(problem.line),
-            "column": number(problem.column), "path": .string(problem.path),
+            "file": .string(problem.file), "line": JSONValue(problem.line),
+            "column": JSONValue(problem.column), "path": .string(problem.path),
             "message": .string(problem.message), "fix": .string(problem.fix),
             "users": .array(finding.users.map { .string($0) }),
             "fatal": .bool(finding.fault.isFatal),

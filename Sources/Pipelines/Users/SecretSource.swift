@@ -133,11 +133,8 @@ package enum SecretSource: Sendable, Hashable {
 ///
 /// It never contains the secret.
 package struct SecretError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The source of the secret.
   package let source: SecretSource
-  /// The fault.
   package let message: String
-  /// The suggested fix.
   package let fix: String
 
   init(_ source: SecretSource, _ message: String, _ fix: String) {

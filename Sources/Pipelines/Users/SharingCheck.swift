@@ -101,7 +101,6 @@ package struct SharingCheck: Sendable {
     }
   }
 
-  /// The lines of text.
   package var lines: [String] {
     var lines = ["sharing (prime.share is \(pipeline.prime.share.rawValue)):"]
     if pipeline.prime.fetchAs == .integration {
@@ -152,7 +151,6 @@ package struct SharingCheck: Sendable {
       })
   }
 
-  /// The JSON form.
   package var json: JSONValue {
     [
       "share": .string(pipeline.prime.share.rawValue), "listRequests": JSONValue(listRequests),

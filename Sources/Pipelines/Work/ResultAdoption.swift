@@ -52,7 +52,6 @@ struct ResultAdoption: Sendable {
 
   // MARK: results
 
-  /// Reads an order and its results.
   func order(_ index: Int) async throws -> Order {
     guard let found = try await store.order(index, of: list, pipeline) else {
       throw RunOrders.nothingToCollect

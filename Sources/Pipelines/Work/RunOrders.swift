@@ -7,7 +7,6 @@ import System
 struct RunOrders {
   let run: RunContext
 
-  /// Calls `body` with the store of the orders.
   func withStore<T>(_ body: (WorkStore) async throws -> T) async throws -> T {
     try await WorkStore.with(run.options.workStore, of: run.pipeline, run.variables, body)
   }

@@ -2,13 +2,11 @@ import MobileSync
 import Snapshots
 import System
 
-/// The results of the snapshots of an order, as they arrive.
-///
-/// Each is also passed on at once, so that its files are written while other snapshots are primed.
+/// Passes on the results of an order's snapshots as they arrive, so that the files of each are
+/// written while other snapshots are primed.
 final class WorkCollector: PrimeWork.Receiver {
   private let report: @Sendable (RunEvent) -> Void
   private let primed: AsyncStream<PrimeWork.Primed>.Continuation
-  private(set) var results: [String: PrimeWork.Primed] = [:]
   private(set) var shared = PrimeWork.Shared()
 
   init(
@@ -37,13 +35,11 @@ final class WorkCollector: PrimeWork.Receiver {
           snapshot: user.id, username: user.username, generation: output.generation,
           changed: output.outcome.changed, soups: output.outcome.primedSoups))
     }
-    results[user.id] = primed
     self.primed.yield(primed)
   }
 
   func take(_ shared: PrimeWork.Shared) { self.shared = shared }
 
-  func note(misled: Set<String>) {
-    for id in misled { results[id] = nil }
-  }
+  /// Does nothing: the later result of a user who is primed again replaces the earlier one.
+  func note(misled: Set<String>) {}
 }

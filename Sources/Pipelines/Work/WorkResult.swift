@@ -20,7 +20,6 @@ struct WorkResult: Sendable {
 
   /// The SHA-256 of the order.
   var order: String
-  /// The worker.
   var shard: String
   var snapshots: [Snapshot]
   var shared = PrimeWork.Shared()

@@ -171,7 +171,6 @@ struct WorkStore: Sendable {
 
   // MARK: files
 
-  /// The digests of the files that the store has.
   func files() async throws(ObjectStoreError) -> Set<String> {
     let start = key(Self.files)
     return Set(try await store.list(start).map { String($0.key.dropFirst(start.utf8.count)) })

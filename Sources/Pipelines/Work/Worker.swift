@@ -205,13 +205,8 @@ package struct Worker {
     continuation.finish()
     let entries = try await written
     var result = WorkResult(
-      order: list.orders[index], shard: options.shard.text, snapshots: [],
-      shared: collector.shared)
-    for snapshot in snapshots {
-      let id = snapshot.order.user.id
-      guard collector.results[id] != nil, let entry = entries[id] else { continue }
-      result.snapshots.append(entry)
-    }
+      order: list.orders[index], shard: options.shard.text,
+      snapshots: snapshots.compactMap { entries[$0.order.user.id] }, shared: collector.shared)
     result.spent = (access.spent.requests - before.requests, access.spent.bytes - before.bytes)
     result.wide = wide.stored
     try await store.write(result, index, of: list.set)
@@ -275,7 +270,6 @@ package struct Worker {
 }
 
 extension WorkSummary {
-  /// Counts what a result has.
   fileprivate mutating func add(_ result: WorkResult) {
     if !result.isForLater { done += 1 }
     if !result.shared.unlike.isEmpty { findings.insert(.unlikeRecords) }

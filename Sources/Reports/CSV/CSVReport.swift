@@ -20,54 +20,43 @@ package enum CSVReport: ReportFormat {
   /// Spreadsheets read these line ends and do not treat any cell as a formula.
   static var writer: CSVWriter { CSVWriter(lineEnding: .crlf, guardsFormulas: true) }
 
-  /// Writes one of the tables.
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
   ) throws {
     switch file {
-    case "records.csv": try records(model, options, sink)
-    case "conflicts.csv": try conflicts(model, options, sink)
+    case "records.csv":
+      let columns = RecordColumn.allCases
+      try table(columns.map(\.rawValue), model, where: { _ in true }, sink) { edit, state in
+        [columns.map { $0.cell(of: edit, state, model, options) }]
+      }
+    case "conflicts.csv":
+      let columns = ConflictColumn.allCases
+      // A row for the decision, even if there is no field to compare.
+      let none = FieldDifference(name: "", base: nil, device: nil, server: nil)
+      try table(columns.map(\.rawValue), model, where: { !$0.verdict.isSettled }, sink) {
+        edit, state in
+        (edit.detail.fields.isEmpty ? [none] : edit.detail.fields).map { field in
+          columns.map { $0.cell(of: edit, field, state, model, options) }
+        }
+      }
     default: try loaded(model, options, isSuccess: file == "success.csv", sink)
     }
   }
 
-  /// Passes the selected edits and their states to `body`, those with new verdicts first.
-  private static func forEach(
-    _ model: ReportModel, where isWanted: (ReportEdits.Row) -> Bool = { _ in true },
-    _ body: (_ edit: ReportEdit, _ state: String) throws -> Void
-  ) throws {
-    let state = model.isRehearsal ? "rehearsal" : "new"
-    try model.edits.forEach(where: isWanted) { try body($0, state) }
-    try model.stillOpen.forEach(where: isWanted) { try body($0, "open") }
-  }
-
-  private static func records(
-    _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
+  /// Writes the rows of cells of each selected edit, those with new verdicts first.
+  private static func table(
+    _ header: [String], _ model: ReportModel, where isWanted: (ReportEdits.Row) -> Bool,
+    _ sink: ReportSink, _ rows: (_ edit: ReportEdit, _ state: String) -> [[String]]
   ) throws {
     var writer = Self.writer
-    writer.row(RecordColumn.allCases.map(\.rawValue))
-    try forEach(model) { edit, state in
-      let cells = RecordColumn.allCases.map { $0.cell(of: edit, state, model, options) }
-      writer.row(cells.map(VisibleText.cell))
-      try pass(&writer.bytes, to: sink)
-    }
-    try sink(writer.bytes)
-  }
-
-  private static func conflicts(
-    _ model: ReportModel, _ options: ReportMask, _ sink: ReportSink
-  ) throws {
-    var writer = Self.writer
-    writer.row(ConflictColumn.allCases.map(\.rawValue))
-    try forEach(model, where: { !$0.verdict.isSettled }) { edit, state in
-      // A row for the decision, even if there is no field to compare.
-      let none = FieldDifference(name: "", base: nil, device: nil, server: nil)
-      for field in edit.detail.fields.isEmpty ? [none] : edit.detail.fields {
-        let cells = ConflictColumn.allCases.map {
-          $0.cell(of: edit, field, state, model, options)
+    writer.row(header)
+    let news = model.isRehearsal ? "rehearsal" : "new"
+    for (edits, state) in [(model.edits, news), (model.stillOpen, "open")] {
+      try edits.forEach(where: isWanted) { edit in
+        for row in rows(edit, state) {
+          writer.row(row.map(VisibleText.cell))
+          try pass(&writer.bytes, to: sink)
         }
-        writer.row(cells.map(VisibleText.cell))
-        try pass(&writer.bytes, to: sink)
       }
     }
     try sink(writer.bytes)

@@ -1,6 +1,4 @@
-import JSON
 import Ledger
-import System
 
 /// The columns of `conflicts.csv`, in order; the file is also read as a file of decisions.
 enum ConflictColumn: String, CaseIterable {
@@ -12,29 +10,16 @@ enum ConflictColumn: String, CaseIterable {
     of edit: ReportEdit, _ field: FieldDifference, _ state: String, _ model: ReportModel,
     _ options: ReportMask
   ) -> String {
-    func shown(_ value: JSONValue?) -> String {
-      options.cell(value, of: field.name)
+    switch self {
+    case .field: field.name
+    case .conflicting: field.isConflicting ? "true" : ""
+    case .base: options.cell(field.base, of: field.name)
+    case .device: options.cell(field.device, of: field.name)
+    case .server: options.cell(field.server, of: field.name)
+    case .decision, .value: ""
+    case .number, .verdict, .user, .soup, .sobject, .objectLabel, .recordId, .name, .state,
+      .foundBy, .since:
+      RecordColumn(rawValue: rawValue)?.cell(of: edit, state, model, options) ?? ""
     }
-    let text: String? =
-      switch self {
-      case .number: String(edit.number)
-      case .verdict: edit.verdict.rawValue
-      case .user: edit.username
-      case .soup: edit.soup
-      case .sobject: edit.sobject
-      case .objectLabel: edit.sobject.map(model.names.label)
-      case .recordId: edit.recordID
-      case .name: edit.name(options)
-      case .field: field.name
-      case .conflicting: field.isConflicting ? "true" : nil
-      case .base: shown(field.base)
-      case .device: shown(field.device)
-      case .server: shown(field.server)
-      case .state: state
-      case .foundBy: edit.foundBy
-      case .since: Dates.utc(edit.foundAt)
-      case .decision, .value: nil
-      }
-    return text ?? ""
   }
 }

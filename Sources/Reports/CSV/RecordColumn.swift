@@ -7,7 +7,6 @@ enum RecordColumn: String, CaseIterable {
   case name, otherId, localId, `return`, platform, generation, device, noBase, fields, outside, code
   case message, decided, decidedBy, decision, state, foundBy, since, link, editedAt
 
-  /// The column's cell for an edit.
   func cell(
     of edit: ReportEdit, _ state: String, _ model: ReportModel, _ options: ReportMask
   ) -> String {

@@ -163,11 +163,9 @@ private struct CSVDecisions {
     var line: Int
     var edit: Int64
     var kind: Decision.Kind?
-    var value: String
-    var field: String
-    var server: String
-    var device: String
-    var description: DecisionRequest.Description
+    var cells: [ConflictColumn: String]
+
+    subscript(_ column: ConflictColumn) -> String { cells[column] ?? "" }
   }
 
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
@@ -200,40 +198,38 @@ private struct CSVDecisions {
       }
       return []
     }
+    let columns = ConflictColumn.allCases.compactMap { one in index(of: one).map { (one, $0) } }
     var entries: [Entry] = []
     for (place, row) in rows.enumerated().dropFirst() {
-      func cell(_ column: ConflictColumn) -> String {
-        guard let place = index(of: column), place < row.count else { return "" }
-        return CSVWriter.unguarded(row[place])
-      }
       guard number < row.count, let edit = Int64(row[number].trimmed) else {
         reader.add(place + 1, 1, "number", "this is not an edit's number", "write a whole number")
         continue
       }
+      var entry = Entry(line: place + 1, edit: edit, cells: [:])
+      for (column, index) in columns where index < row.count {
+        entry.cells[column] = CSVWriter.unguarded(row[index])
+      }
       let word = decision < row.count ? row[decision].trimmed.lowercased() : ""
-      let value = cell(.value)
-      let kind = kind(word, value, place + 1)
-      let described = DecisionRequest.Description.columns.map { ($0, cell($0).trimmed) }
-      entries.append(
-        Entry(
-          line: place + 1, edit: edit, kind: kind, value: value, field: cell(.field),
-          server: cell(.server), device: cell(.device),
-          description: .init(Dictionary(uniqueKeysWithValues: described))))
+      entry.kind = kind(word, entry[.value], entry.line)
+      entries.append(entry)
     }
     var order: [Int64] = []
     for entry in entries where entry.kind != nil && !order.contains(entry.edit) {
       order.append(entry.edit)
     }
     let groups = Dictionary(grouping: entries, by: \.edit)
-    let sides = (server: index(of: .server) != nil, device: index(of: .device) != nil)
     return order.compactMap { edit in
       let rows = groups[edit] ?? []
       var request = request(edit, rows)
-      for row in rows where !row.field.isEmpty {
-        if sides.server { request?.shown[row.field] = .cell(row.server) }
-        if sides.device { request?.device[row.field] = row.device }
+      for row in rows where !row[.field].isEmpty {
+        if index(of: .server) != nil { request?.shown[row[.field]] = .cell(row[.server]) }
+        if index(of: .device) != nil { request?.device[row[.field]] = row[.device] }
       }
-      request?.descriptions = Set(rows.map(\.description))
+      request?.descriptions = Set(
+        rows.map { row in
+          let described = DecisionRequest.Description.columns.map { ($0, row[$0].trimmed) }
+          return DecisionRequest.Description(Dictionary(uniqueKeysWithValues: described))
+        })
       return request
     }
   }
@@ -296,7 +292,7 @@ private struct CSVDecisions {
       return nil
     case .record:
       let row = rows.first { $0.kind == .record }
-      guard let id = row?.value.trimmed.recordID18 else {
+      guard let id = row?[.value].trimmed.recordID18 else {
         reader.add(
           row?.line ?? 1, 1, "value", "the column value does not name a record",
           "write the record ID, 15 or 18 characters")
@@ -314,13 +310,13 @@ private struct CSVDecisions {
       switch row.kind {
       case .device?: choice = .device
       case .server?: choice = .server
-      case .set? where row.value.isEmpty:
+      case .set? where row[.value].isEmpty:
         reader.add(
           row.line, 1, "value", "set has no value",
           "write one; to clear the field, use --set FIELD=, or a JSON file with null")
         isWhole = false
         continue
-      case .set?: choice = .text(row.value)
+      case .set?: choice = .text(row[.value])
       case nil: continue
       case .record?, .retry?, .discard?, .undo?:
         reader.add(
@@ -329,15 +325,15 @@ private struct CSVDecisions {
         isWhole = false
         continue
       }
-      guard !row.field.isEmpty else {
+      guard !row[.field].isEmpty else {
         reader.add(row.line, 1, "field", "this row names no field", "write its name")
         isWhole = false
         continue
       }
-      if let former = choices.updateValue(choice, forKey: row.field), former != choice {
+      if let former = choices.updateValue(choice, forKey: row[.field]), former != choice {
         reader.add(
           row.line, 1, "field",
-          "\(row.field) of edit \(row.edit) has two different decisions",
+          "\(row[.field]) of edit \(row.edit) has two different decisions",
           "keep one of the rows")
         isWhole = false
       }

@@ -16,7 +16,6 @@ package struct DecisionRequest: Sendable, Hashable {
 
   /// The requested decision.
   package enum Choice: Sendable, Hashable {
-    /// A decision for the whole edit.
     case whole(Decision)
     /// Decisions by field; `rest` applies to the other fields that the device edited.
     case fields([String: FieldChoice], rest: Decision.Side?)
@@ -31,7 +30,6 @@ package struct DecisionRequest: Sendable, Hashable {
 
   /// What the user interface showed of an edit, if that is newer than the latest report.
   package struct Seen: Sendable, Hashable {
-    /// The verdict that was shown.
     package var verdict: Verdict
     /// The values of all sides that were shown.
     package var fields: [FieldDifference]

@@ -13,7 +13,6 @@ package enum FieldColumn: String, Sendable, CaseIterable {
   /// The value that a sent edit replaced in the org.
   case replaced
 
-  /// The column's header.
   package var title: String {
     switch self {
     case .base: "Issued to device"

@@ -63,6 +63,8 @@ extension HTMLReport {
     }
     var rest: JSONObject = [
       "called": .string(model.called), "instance": .string(model.names.instance),
+      "columns": FieldColumn.json,
+      "states": JSONValue(ReportMask.Placeholder.allCases.map(\.words)),
       "verdicts": .array(
         order.map {
           [

@@ -186,26 +186,25 @@ extension HTMLReport {
   private static func fields(
     _ fields: [FieldDifference], _ caption: String, _ edit: ReportEdit, _ options: ReportMask
   ) -> String {
-    let server = serverColumn(fields, edit)
-    let hasBase = fields.contains { $0.base != nil }
-    let hasEntered = fields.contains { $0.entered != nil }
+    typealias Column = (column: FieldColumn, side: KeyPath<FieldDifference, JSONValue?>)
+    var columns: [Column] = [(.base, \.base), (.device, \.device), (.entered, \.entered)]
+    columns.removeAll { column, side in
+      column != .device && fields.allSatisfy { $0[keyPath: side] == nil }
+    }
+    if let server = serverColumn(fields, edit) { columns.append((server, \.server)) }
     var text = "<table class=\"fields\"><caption>\(caption)</caption>"
     text += "<thead><tr><th scope=\"col\">Field</th>"
-    if hasBase { text += "<th scope=\"col\">\(FieldColumn.base.title)</th>" }
-    text += "<th scope=\"col\">\(FieldColumn.device.title)</th>"
-    if hasEntered { text += "<th scope=\"col\">\(FieldColumn.entered.title)</th>" }
-    if let server { text += "<th scope=\"col\">\(server.title)</th>" }
+    for (column, _) in columns { text += "<th scope=\"col\">\(column.title)</th>" }
     text += "</tr></thead><tbody>\n"
     for field in fields {
       text += field.isConflicting && !edit.verdict.isSettled ? "<tr class=\"conflicting\">" : "<tr>"
       text += "<th scope=\"row\">\(HTMLText.escaped(field.name))</th>"
-      if hasBase { text += cell(field.base, nil, .base, field.name, options) }
-      text += cell(field.device, field.base, .device, field.name, options)
-      if hasEntered {
+      for (column, side) in columns {
+        let value = field[keyPath: side]
         text +=
-          field.entered.map { cell($0, field.base, .entered, field.name, options) } ?? "<td></td>"
+          value == nil && column == .entered
+          ? "<td></td>" : cell(value, field.base, column, field.name, options)
       }
-      if let server { text += cell(field.server, field.base, server, field.name, options) }
       text += "</tr>\n"
     }
     return text + "</tbody></table>\n"

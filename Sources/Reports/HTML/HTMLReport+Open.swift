@@ -32,51 +32,37 @@ extension HTMLReport {
 
   // MARK: findings
 
-  /// Findings that are shown together: the title, the kinds, and what to do about them.
-  private typealias FindingGroup = (title: String, kinds: Set<Finding.Kind>, step: String)
-
   /// The changes that guards hold, with the digest that confirms them.
   static func held(_ model: ReportModel) -> String {
-    sections(
-      of: [
-        (
-          "Held by a guard", [.removalsHeld, .changesHeld],
-          "Check why there are so many, then confirm them."
-        )
-      ], model)
+    section(
+      "Held by a guard", [.removalsHeld, .changesHeld],
+      "Check why there are so many, then confirm them.", model)
   }
 
   /// What else needs review: refused returns, skipped users, and more.
   static func findings(_ model: ReportModel) -> String {
-    let groups: [FindingGroup] = [
-      (
-        "Refused returns", [.returnQuarantined, .returnLeft],
-        "Listed until removed from the quarantine or the inbox."
-      ),
-      ("Skipped users", [.userSkipped], "Their devices keep their current bundle."),
-      (
+    section(
+      "Refused returns", [.returnQuarantined, .returnLeft],
+      "Listed until removed from the quarantine or the inbox.", model)
+      + section("Skipped users", [.userSkipped], "Their devices keep their current bundle.", model)
+      + section(
         "Snapshots that may lack records", [.incomplete],
-        "Nothing was removed from them; the next prime tries again."
-      ),
-    ]
-    return sections(of: groups, model)
+        "Nothing was removed from them; the next prime tries again.", model)
   }
 
-  private static func sections(of groups: [FindingGroup], _ model: ReportModel) -> String {
-    var text = ""
-    for group in groups {
-      let news = model.findings(group.kinds)
-      let all = news + model.findings(group.kinds, earlier: true)
-      guard !all.isEmpty else { continue }
-      text += "<section class=\"findings attention\"><h2>\(group.title) "
-      text += "<span class=\"count\">\(all.count)</span></h2>\n"
-      text += "<p class=\"quiet\">\(group.step)</p>\n"
-      for (place, finding) in all.enumerated() {
-        text += article(finding, isNews: place < news.count, model)
-      }
-      text += "</section>\n"
+  /// The findings of some kinds, and what to do about them.
+  private static func section(
+    _ title: String, _ kinds: Set<Finding.Kind>, _ step: String, _ model: ReportModel
+  ) -> String {
+    let news = model.findings(kinds)
+    let all = news + model.findings(kinds, earlier: true)
+    if all.isEmpty { return "" }
+    var text = "<section class=\"findings attention\"><h2>\(title) "
+    text += "<span class=\"count\">\(all.count)</span></h2>\n<p class=\"quiet\">\(step)</p>\n"
+    for (place, finding) in all.enumerated() {
+      text += article(finding, isNews: place < news.count, model)
     }
-    return text
+    return text + "</section>\n"
   }
 
   private static func article(

@@ -16,7 +16,9 @@ package enum HTMLReport: ReportFormat {
 
   static let order = Verdict.inReadingOrder
 
-  /// Writes the page.
+  private static let script = String(decoding: PackageResources.report_js, as: UTF8.self)
+  private static let style = String(decoding: PackageResources.report_css, as: UTF8.self)
+
   package static func write(
     _ file: String, _ model: ReportModel, _ options: ReportMask, to sink: ReportSink
   ) throws {

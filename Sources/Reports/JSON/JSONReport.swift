@@ -54,41 +54,28 @@ package enum JSONReport: ReportFormat {
     ]
     if !model.names.instance.isEmpty { run["instance"] = .string(model.names.instance) }
     if model.isRehearsal { run["rehearsal"] = true }
+    let totals = model.edits.totals
+    let users = totals.users.map { group(["user": .string($0.name)], $0.counts) }
+    let objects = totals.objects.map { object in
+      let label = model.names.label(object.name)
+      return group(["object": .string(object.name), "label": .string(label)], object.counts)
+    }
+    let soups = totals.soups.map { soup, counts in
+      group(["store": .string(soup.store.text), "soup": .string(soup.soup)], counts)
+    }
     return [
       ("run", .object(run)), ("edits", JSONValue(model.edits.count)),
-      ("verdicts", counts(model.edits.totals.verdicts, all: true)), ("decisions", decisions(model)),
-      (
-        "users",
-        .array(
-          model.edits.totals.users.map { .object(group(["user": .string($0.name)], $0.counts)) })
-      ),
-      (
-        "objects",
-        .array(
-          model.edits.totals.objects.map {
-            .object(
-              group(
-                ["object": .string($0.name), "label": .string(model.names.label($0.name))],
-                $0.counts))
-          })
-      ),
-      (
-        "soups",
-        .array(
-          model.edits.totals.soups.map { soup, counts in
-            .object(
-              group(["store": .string(soup.store.text), "soup": .string(soup.soup)], counts))
-          })
-      ),
+      ("verdicts", counts(totals.verdicts, all: true)), ("decisions", decisions(model)),
+      ("users", .array(users)), ("objects", .array(objects)), ("soups", .array(soups)),
       ("timeline", .array(model.timeline.map(moment))),
     ]
   }
 
-  private static func group(_ names: JSONObject, _ verdicts: [Verdict: Int]) -> JSONObject {
+  private static func group(_ names: JSONObject, _ verdicts: [Verdict: Int]) -> JSONValue {
     var object = names
     object["edits"] = JSONValue(verdicts.values.reduce(0, +))
     object["verdicts"] = counts(verdicts, all: false)
-    return object
+    return .object(object)
   }
 
   private static func moment(_ moment: ReportMoment) -> JSONValue {
@@ -181,24 +168,15 @@ package enum JSONReport: ReportFormat {
       object["serverChange"] = .object(self.change(change, model.names.people))
     }
     if edit.detail.hasNoBase { object["noBase"] = true }
-    if !edit.detail.errorFields.isEmpty {
-      object["errorFields"] = JSONValue(edit.detail.errorFields)
-    }
-    if !edit.detail.candidates.isEmpty {
-      object["candidates"] = JSONValue(edit.detail.candidates)
-    }
-    if !edit.detail.otherEdits.isEmpty {
-      object["otherEdits"] = .array(edit.detail.otherEdits.map { JSONValue($0) })
-    }
-    if !edit.detail.fields.isEmpty {
-      object["fields"] = .array(edit.detail.fields.map { field($0, options) })
-    }
-    if !edit.detail.outside.isEmpty {
-      object["outside"] = .array(edit.detail.outside.map { field($0, options) })
-    }
-    if !edit.detail.kept.isEmpty {
-      object["kept"] = .array(edit.detail.kept.map { field($0, options) })
-    }
+    let lists: [(String, [JSONValue])] = [
+      ("errorFields", edit.detail.errorFields.map { .string($0) }),
+      ("candidates", edit.detail.candidates.map { .string($0) }),
+      ("otherEdits", edit.detail.otherEdits.map { JSONValue($0) }),
+      ("fields", edit.detail.fields.map { field($0, options) }),
+      ("outside", edit.detail.outside.map { field($0, options) }),
+      ("kept", edit.detail.kept.map { field($0, options) }),
+    ]
+    for (name, list) in lists where !list.isEmpty { object[name] = .array(list) }
     if let decision = edit.detail.decision { object["decision"] = self.decision(decision) }
     if !edit.possible.isEmpty {
       object["commands"] = JSONValue(edit.commands(pipeline: model.called))

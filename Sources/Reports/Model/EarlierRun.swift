@@ -7,20 +7,16 @@ package struct EarlierRun: Sendable, Hashable {
   /// The largest number of runs in the chart, including the report's own.
   package static let most = 30
 
-  /// The run's name.
   package let run: String
   /// When it started, in ms of this machine's clock.
   package let started: Int64
-  /// Edits that it found.
   package let edits: Int
   /// Edits that were open when it ended.
   package let open: Int
   /// Records that it read and wrote.
   package let records: Int
-  /// How long it took.
   package let seconds: Double
 
-  /// The facts of a run by their values.
   package init(
     run: String, started: Int64, edits: Int, open: Int, records: Int, seconds: Double
   ) {

@@ -64,12 +64,11 @@ extension LedgerDatabase {
             isToBeUndone: row.integer(15) == 1)
         }
         totals.add(
-          ReportTotals.Count(
-            edits: count, verdict: verdict, subject: subject, username: row.text(2),
-            soup: SoupKey(store: StoreKey(text: row.text(3) ?? ""), soup: row.text(4) ?? ""),
-            sobject: row.text(5), source: row.text(6) ?? "", arrivedAt: row.integer(7),
-            edited: row.isNull(8) ? nil : row.integer(8)...row.integer(9),
-            editsWithTime: Int(row.integer(11)), decision: detail?.decision))
+          edits: count, verdict, subject: subject, username: row.text(2),
+          soup: SoupKey(store: StoreKey(text: row.text(3) ?? ""), soup: row.text(4) ?? ""),
+          sobject: row.text(5), source: row.text(6) ?? "", arrivedAt: row.integer(7),
+          edited: row.isNull(8) ? nil : row.integer(8)...row.integer(9),
+          editsWithTime: Int(row.integer(11)), decision: detail?.decision)
         told += count
       }
       return told

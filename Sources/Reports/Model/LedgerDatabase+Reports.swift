@@ -37,7 +37,6 @@ extension LedgerDatabase {
     return Int(count ?? 0)
   }
 
-  /// The runs of the selected reports.
   package func reports(_ which: RunRow.ReportSelection) throws -> [String] {
     switch which {
     case .unfinished:
@@ -81,42 +80,33 @@ extension LedgerDatabase {
 
   /// The edits whose last verdict in the reports up to a run's is unresolved.
   func unsettled(upTo run: RunRow) throws -> [ReportEdits.Row] {
-    try reportRows(
-      """
-      SELECT l.edit_id, l.run_id, l.verdict FROM (
-        SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-        FROM outcome x JOIN run n ON n.id = x.run_id JOIN run m ON m.id = x.reported_by
-        WHERE m.number <= \(run.number) AND x.edit_id IN (\(Self.everUnsettled))
-        GROUP BY x.edit_id) l
-      WHERE \(raw: LedgerSchema.isUnsettled("l.verdict"))
-      """)
+    let last = Self.last(
+      of: Self.everUnsettled,
+      where: "+x.reported_by IN (SELECT id FROM run WHERE number <= \(run.number))")
+    return try reportRows("\(last) WHERE \(raw: LedgerSchema.isUnsettled("l.verdict"))")
+  }
+
+  /// The last of the selected verdicts of each edit, as `l`.
+  private static func last(of edits: SQL, where isSelected: SQL = "true") -> SQL {
+    """
+    SELECT l.edit_id, l.run_id, l.verdict FROM (
+      SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
+      FROM outcome x JOIN run n ON n.id = x.run_id
+      WHERE x.edit_id IN (\(edits)) AND \(isSelected) GROUP BY x.edit_id) l
+    """
   }
 
   /// The selected edits, each with its last verdict; edits without a verdict are left out.
   package func reportEdits(_ which: ReportEdit.Selection) throws -> [ReportEdit] {
-    switch which {
-    case .unsettled:
-      try reportEdits(
+    let selection: SQL =
+      switch which {
+      case .unsettled:
         """
-        SELECT l.edit_id, l.run_id, l.verdict FROM (
-          SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-          FROM outcome x JOIN run n ON n.id = x.run_id
-          WHERE x.edit_id IN (\(Self.everUnsettled)) GROUP BY x.edit_id) l
-          JOIN edit e ON e.id = l.edit_id
+        \(Self.last(of: Self.everUnsettled)) JOIN edit e ON e.id = l.edit_id
         WHERE \(raw: LedgerSchema.isUnsettled("l.verdict")) AND e.verdict = l.verdict
-        """)
-    case .numbered(let numbers):
-      try reportEdits(
         """
-        SELECT l.edit_id, l.run_id, l.verdict FROM (
-          SELECT x.edit_id, x.run_id, x.verdict, max(n.number)
-          FROM outcome x JOIN run n ON n.id = x.run_id
-          WHERE x.edit_id IN (\(list: numbers.map { .integer($0) })) GROUP BY x.edit_id) l
-        """)
-    }
-  }
-
-  private func reportEdits(_ selection: SQL) throws -> [ReportEdit] {
+      case .numbered(let numbers): Self.last(of: "\(list: numbers.map { .integer($0) })")
+      }
     var edits: [ReportEdit] = []
     try reportEdits(try reportRows(selection)) { edits.append($0) }
     return edits

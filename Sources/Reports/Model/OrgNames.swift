@@ -11,7 +11,6 @@ package struct OrgNames: Sendable {
   /// if the org has no web pages.
   package let instance: String
 
-  /// Reads the names from a ledger.
   package init(_ state: LedgerDatabase) throws {
     (labels, people) = try state.displayNames()
     instance = try OrgAddress.webPages(of: state.noted(.instance)) ?? ""
@@ -33,15 +32,7 @@ package struct OrgNames: Sendable {
   /// The address of a record in the org for a browser; nil if unknown.
   package func address(of recordID: String?) -> String? {
     guard let recordID, !recordID.isEmpty, !instance.isEmpty else { return nil }
-    return recordID.utf8.allSatisfy(Self.isLetterOrDigit) ? instance + "/" + recordID : nil
-  }
-
-  private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-      UInt8(ascii: "A")...UInt8(ascii: "Z"):
-      true
-    default: false
-    }
+    let isPlain = recordID.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    return isPlain ? instance + "/" + recordID : nil
   }
 }

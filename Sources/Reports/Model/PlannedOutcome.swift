@@ -11,9 +11,7 @@ package struct PlannedOutcome: Sendable, Hashable {
   package var recordID: String?
   /// The write that would be sent; nil if there is none.
   package var action: SyncUpAction?
-  /// The expected verdict.
   package var verdict: Verdict
-  /// The details of the verdict.
   package var detail: OutcomeDetail
 
   package init(

@@ -12,10 +12,8 @@ package struct ReportEdit: Sendable, Hashable {
     case numbered([Int64])
   }
 
-  /// The edit's number in the ledger.
   package var number: Int64
   package var verdict: Verdict
-  /// The details of the verdict.
   package var detail: OutcomeDetail
   /// The snapshot's user; nil for the global snapshot.
   package var username: String?
@@ -23,10 +21,8 @@ package struct ReportEdit: Sendable, Hashable {
   package var soup: String
   /// The row's `_soupEntryId` in the device's store.
   package var soupEntryID: Int64
-  /// The operation on the device.
   package var operation: EditOperation
   package var sobject: String?
-  /// The record's ID in the org, if it has one.
   package var recordID: String?
   /// The local ID of a record that the device created.
   package var localID: String?
@@ -36,7 +32,6 @@ package struct ReportEdit: Sendable, Hashable {
   package var source: String
   /// `ios` or `android`.
   package var platform: String
-  /// The generation of the bundle.
   package var generation: Int64
   /// The element, if the verdict's message may quote it.
   var element: JSONObject?
@@ -74,7 +69,6 @@ package struct ReportEdit: Sendable, Hashable {
   /// The name that replaces the user for a global store.
   package static let globalOwner = "the global store"
 
-  /// The possible decisions about it.
   package var possible: [Decision.Kind] { DecisionRule.possible(subject) }
 
   /// What an operator should do about it, with the command; nil if nothing.

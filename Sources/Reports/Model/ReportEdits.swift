@@ -7,11 +7,9 @@ import Ledger
 package struct ReportEdits {
   /// One edit as kept in memory, in 16 bytes.
   package struct Row: Sendable {
-    /// Its number in the ledger.
     package let number: Int64
     /// The number of the run that gave the verdict.
     package let run: Int32
-    /// The verdict.
     package let verdict: Verdict
 
     package init(number: Int64, run: Int32, verdict: Verdict) {
@@ -27,7 +25,6 @@ package struct ReportEdits {
   ) throws -> Void
 
   let rows: [Row]
-  /// The edits' totals.
   package let totals: ReportTotals
   private let read: Reading
 
@@ -40,12 +37,10 @@ package struct ReportEdits {
 
   static var none: ReportEdits { ReportEdits(rows: [], totals: ReportTotals()) { _, _, _ in } }
 
-  /// The number of edits.
   package var count: Int { rows.count }
 
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// Whether an edit is among them.
   package func contains(_ number: Int64) -> Bool {
     var (low, high) = (0, rows.count)
     while low < high {

@@ -11,9 +11,7 @@ package struct ReportModel {
   package let run: RunRow
   /// The name of the pipeline in commands.
   package let called: String
-  /// The ID of the ledger's org.
   package let organizationID: String
-  /// The names of the org's objects and users.
   package let names: OrgNames
   /// The names of the pipeline's users, by ID.
   package let usernames: [String: String]
@@ -91,5 +89,22 @@ package struct ReportModel {
   package var isWorthTelling: Bool {
     !edits.isEmpty || !stillOpen.isEmpty || !earlierFindings.isEmpty
       || findings.contains { $0.kind.wantsPerson }
+  }
+
+  /// The events before this report, in order of time.
+  ///
+  /// A device's clock cannot put its edits after their return, and the run comes last.
+  package var timeline: [ReportMoment] {
+    var run = ReportMoment(kind: .run, name: "", from: self.run.now, to: self.run.now)
+    run.count = edits.count
+    let before = edits.totals.moments.sorted {
+      ($0.place, $0.kind.rawValue, $0.to, $0.name) < ($1.place, $1.kind.rawValue, $1.to, $1.name)
+    }
+    return before + [run]
+  }
+
+  package var everybody: [String] {
+    let names = edits.totals.usernames.union(stillOpen.totals.usernames)
+    return names.union((findings + earlierFindings).compactMap { $0.text("username") }).sorted()
   }
 }

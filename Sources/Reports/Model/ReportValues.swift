@@ -8,7 +8,6 @@ import System
 /// A file is named by the digest of its content, so equal values share one, and no record data is
 /// part of a path. The files are deleted when the report's directory is pruned.
 package enum ReportValues {
-  /// The subdirectory of the report's directory.
   package static let directory = "values"
   /// The size above which a value is in a file, in bytes.
   package static let limitBytes = 4096

@@ -9,13 +9,11 @@ package struct RecordStory: Sendable {
   package var recordID: String?
   /// The local ID of a record that a device created.
   package var localID: String?
-  /// The sObject.
   package var sobject: String?
   /// The record's name, from the last returned element.
   package var titles: [FieldDifference] = []
   /// The last returned element, which the org's messages may quote.
   var element: JSONObject?
-  /// The soups of its edits.
   package var soups: Set<SoupKey> = []
   /// The events in chronological order (`StoryOrder`).
   package private(set) var events: [RecordEvent] = []

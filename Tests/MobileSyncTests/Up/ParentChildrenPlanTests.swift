@@ -114,19 +114,17 @@ import Testing
     _ children: [String], _ refused: [Int64], _ deleted: [Int64], _ remakesParent: Bool,
     _ items: String
   ) throws {
-    var facts = ParentChildrenPlan.Facts()
-    facts.remakesParent = remakesParent
-    facts.remadeChildren = Set(deleted)
-    facts.refused = Set(refused.map { .child($0) })
-    let plan = ParentChildrenPlan(try tree("u", children), try targets(.lookup), after: facts)
+    let remade = (remakesParent ? [.parent] : []) + deleted.map(ParentChildrenPlace.child)
+    let plan = ParentChildrenPlan(
+      try tree("u", children), try targets(.lookup), remade: Set(remade),
+      refused: Set(refused.map { .child($0) }))
     #expect(words(plan) == items)
   }
 
   @Test(arguments: ["d", "cd"])
   func `a parent that the app deletes in the meantime is not recreated`(_ parent: String) throws {
-    var facts = ParentChildrenPlan.Facts()
-    facts.remakesParent = true
-    let plan = ParentChildrenPlan(try tree(parent, ["u"]), try targets(.lookup), after: facts)
+    let plan = ParentChildrenPlan(
+      try tree(parent, ["u"]), try targets(.lookup), remade: [.parent], refused: [])
     #expect(plan.items.isEmpty)
   }
 

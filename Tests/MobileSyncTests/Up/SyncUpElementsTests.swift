@@ -36,8 +36,7 @@ import Testing
   }
 
   private func settled(_ row: Int64, _ end: SyncUpSettled.End) throws -> SyncUpSettled {
-    let record = try #require(try elements.read(row))
-    return SyncUpSettled(record: record, operation: record.operation, end: end)
+    SyncUpSettled(try #require(try elements.read(row)), end)
   }
 
   /// A row's ID and flags; nil if it no longer exists.

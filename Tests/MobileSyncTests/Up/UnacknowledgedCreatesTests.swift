@@ -41,9 +41,9 @@ import Testing
   private func fates(_ creates: [PendingWrite], _ records: [JSONObject]) -> String {
     UnacknowledgedCreates.match(creates, records).map { fate in
       switch fate {
-      case .made(let made): String(made.id.dropFirst(14).prefix(1))
-      case .notMade: "-"
-      case .unclear: "?"
+      case .done(let done): done.id.map { String($0.dropFirst(14).prefix(1)) } ?? ""
+      case .notDone: "-"
+      case .unclear, .atWork: "?"
       }
     }.joined()
   }
@@ -75,7 +75,7 @@ import Testing
     let unlike: JSONObject = ["Name": "Z", "Phone": "9"]
     let own = record(1, unlike)
     #expect(fates([lost(a)], [own]) == "?")
-    #expect(UnacknowledgedCreates.match([lost(a)], [own], asksPerson: false) == [.notMade])
+    #expect(UnacknowledgedCreates.match([lost(a)], [own], asksPerson: false) == [.notDone()])
     #expect(fates([lost(a)], [record(1, unlike, touched: true)]) == "?")
     #expect(fates([lost(a)], [record(1, unlike, ["IsDeleted": true])]) == "?")
   }
@@ -111,10 +111,8 @@ import Testing
 
   @Test func `later changes of the record are reported`() throws {
     func words(_ record: JSONObject) -> String? {
-      guard case .made(let made)? = UnacknowledgedCreates.match([lost(a)], [record]).first else {
-        return ""
-      }
-      return made.words
+      guard let fate = UnacknowledgedCreates.match([lost(a)], [record]).first else { return "" }
+      return fate.made.map(\.words) ?? ""
     }
     #expect(words(record(1, a)) == nil)
     #expect(words(record(1, a, ["IsDeleted": true]))?.contains("it has been deleted") == true)

@@ -12,18 +12,16 @@ package struct ParentChildrenPlan: Sendable {
     package var namesParent = false
     /// The time after which the record must not have been modified.
     package var unmodifiedSince: Int64?
-  }
 
-  /// A record that needs no request.
-  package struct Settled: Sendable {
-    var place: ParentChildrenPlace
-    var record: SyncUpRecord
-    var end: SyncUpSettled.End
+    func settled(_ end: SyncUpSettled.End) -> SyncUpSettled {
+      SyncUpSettled(record, end, isParent: place == .parent)
+    }
   }
 
   /// The records in sending order; a deleted parent comes last.
   package var items: [Item] = []
-  package var settled: [Settled] = []
+  /// The records that need no request.
+  package var settled: [SyncUpSettled] = []
 
   private let targets: ParentChildrenUpTargets
   private let tree: ParentChildrenTree
@@ -75,17 +73,16 @@ package struct ParentChildrenPlan: Sendable {
     namesParent: Bool
   ) {
     let state = states[place] ?? .unknown
+    func settle(_ end: SyncUpSettled.End) {
+      settled.append(SyncUpSettled(record, end, isParent: place == .parent))
+    }
     let decision = MergeDecision.decide(
-      operation, local: record.modificationDate, server: state,
-      mode: mode)
+      operation, local: record.modificationDate, server: state, mode: mode)
     switch decision {
     case .nothing: return
-    case .dropLocally, .alreadyDeleted:
-      settled.append(Settled(place: place, record: record, end: .removed))
-    case .leave(let reason):
-      settled.append(Settled(place: place, record: record, end: .left(reason)))
-    case .send where operation != .create && record.serverID == nil:
-      settled.append(Settled(place: place, record: record, end: SyncUpSettled.End.noID(.batch)))
+    case .dropLocally, .alreadyDeleted: settle(.removed)
+    case .leave(let reason): settle(.left(reason))
+    case .send where operation != .create && record.serverID == nil: settle(.noID(.batch))
     case .send, .recreate:
       var item = Item(place: place, record: record, operation: operation)
       item.namesParent = namesParent && operation != .delete
@@ -99,55 +96,37 @@ package struct ParentChildrenPlan: Sendable {
 
   // MARK: Second request
 
-  /// What was found out after the org refused records of the first request.
-  package struct Facts: Sendable {
-    /// The parent was deleted and is recreated.
-    package var remakesParent = false
-    /// The children that were deleted and are recreated.
-    package var remadeChildren: Set<Int64> = []
-    /// The records that were refused because something is missing.
-    package var refused: Set<ParentChildrenPlace> = []
-
-    package init(
-      remakesParent: Bool = false, remadeChildren: Set<Int64> = [],
-      refused: Set<ParentChildrenPlace> = []
-    ) {
-      self.remakesParent = remakesParent
-      self.remadeChildren = remadeChildren
-      self.refused = refused
-    }
-  }
-
   /// Plans the single follow-up request that recreates what the org had deleted.
   ///
   /// A deleted parent is recreated, together with those of its children that are deleted too;
   /// existing children get the new ID. Otherwise only refused records are planned.
-  package init(_ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets, after facts: Facts) {
+  package init(
+    _ tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets,
+    remade: Set<ParentChildrenPlace>, refused: Set<ParentChildrenPlace>
+  ) {
     self.tree = tree
     self.targets = targets
     (states, mode) = ([:], .overwrite)
     // The app deleted it while the first request was in transit; the next sync handles that.
     if [.delete, .dropLocally].contains(tree.parent.operation) { return }
-    if facts.remakesParent {
+    let remakesParent = remade.contains(.parent)
+    if remakesParent {
       items.append(
         Item(place: .parent, record: tree.parent, operation: .create, isRecreated: true))
     }
     for child in tree.children {
       let place = ParentChildrenPlace.child(child.soupEntryID)
-      guard facts.remakesParent || facts.refused.contains(place) else { continue }
-      let isRemade = facts.remadeChildren.contains(child.soupEntryID)
+      guard remakesParent || refused.contains(place) else { continue }
+      let isRemade = remade.contains(place)
       let operation = child.operation
       if operation == .delete || operation == .dropLocally { continue }
-      if isRemade {
-        items.append(
-          Item(
-            place: place, record: child, operation: .create, isRecreated: true, namesParent: true))
-      } else if facts.remakesParent, operation == .create || child.serverID != nil {
-        items.append(
-          Item(
-            place: place, record: child, operation: operation == .create ? .create : .update,
-            namesParent: true))
-      }
+      let follows = remakesParent && (operation == .create || child.serverID != nil)
+      guard isRemade || follows else { continue }
+      items.append(
+        Item(
+          place: place, record: child,
+          operation: isRemade || operation == .create ? .create : .update, isRecreated: isRemade,
+          namesParent: true))
     }
   }
 }

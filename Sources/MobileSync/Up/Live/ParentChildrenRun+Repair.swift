@@ -12,28 +12,25 @@ extension ParentChildrenRun {
       try refuse(first.missing, fates: [:], sent)
       return
     }
-    var facts = ParentChildrenPlan.Facts()
-    facts.refused = Set(first.missing.map(\.item.place))
+    let refused = Set(first.missing.map(\.item.place))
     var known: [ParentChildrenPlace: RecordFate] = [:]
     if !first.parentIsAlive, let id = tree.parent.serverID {
-      known[.parent] = try await fates(of: [id], targets.family.parent)[id]
-      facts.remakesParent = isRemade(known[.parent])
+      known[.parent] = try await fates(of: [id], parents)[id]
     }
+    let remakesParent = isRemade(known[.parent])
     let suspects = tree.children.filter { child in
-      child.serverID != nil
-        && (facts.remakesParent || facts.refused.contains(.child(child.soupEntryID)))
+      child.serverID != nil && (remakesParent || refused.contains(.child(child.soupEntryID)))
     }
-    let fates = try await fates(of: suspects.compactMap(\.serverID), targets.family.children)
+    let fates = try await fates(of: suspects.compactMap(\.serverID), children)
     for child in suspects {
-      let fate = child.serverID.flatMap { fates[$0] }
-      known[.child(child.soupEntryID)] = fate
-      if isRemade(fate) { facts.remadeChildren.insert(child.soupEntryID) }
+      known[.child(child.soupEntryID)] = child.serverID.flatMap { fates[$0] }
     }
-    let plan = ParentChildrenPlan(tree, targets, after: facts)
+    let remade = Set(known.filter { isRemade($0.value) }.keys)
+    let plan = ParentChildrenPlan(tree, targets, remade: remade, refused: refused)
     let again = Set(plan.items.map(\.place))
     try refuse(first.missing.filter { !again.contains($0.item.place) }, fates: known, tree)
     let round = ParentChildrenRound(
-      parentID: facts.remakesParent ? nil : first.parentID, isLast: true)
+      parentID: remakesParent ? nil : first.parentID, isLast: true)
     try await send(plan.items, of: tree, round)
   }
 
@@ -48,14 +45,8 @@ extension ParentChildrenRun {
   ) throws(SyncError) {
     self.tree = tree
     try commit(
-      missing.map { missing in
-        let record = missing.item.record
-        return (
-          missing.item.place,
-          SyncUpSettled(
-            record: record, operation: record.operation,
-            end: MissingRecordRule.end(missing.refusal, fates[missing.item.place]))
-        )
+      missing.map { one in
+        one.item.settled(MissingRecordRule.end(one.refusal, fates[one.item.place]))
       })
   }
 }

@@ -2,38 +2,27 @@ import JSON
 
 // The outcomes of a tree's records, in the store and in the report.
 extension ParentChildrenRun {
-  /// A record of the tree with its outcome.
-  typealias Settled = (place: ParentChildrenPlace, settled: SyncUpSettled)
-
   /// Stores outcomes of records of the current tree and reports them.
-  func commit(_ settled: [Settled], also body: () throws -> Void = {}) throws(SyncError) {
+  func commit(_ settled: [SyncUpSettled], also body: () throws -> Void = {}) throws(SyncError) {
     var settled = settled
-    var waiting: [Settled] = []
+    var waiting: [SyncUpSettled] = []
     if targets.isMasterDetail, let tree, tree.parent.operation == .delete,
-      let parent = settled.first(where: { $0.place == .parent })?.settled
+      let parent = settled.first(where: \.isParent)
     {
       switch parent.end {
       // Details are deleted with their master.
-      case .deleted, .removed: settled += tree.children.map { ended($0, .removed) }
+      case .deleted, .removed: settled += tree.children.map { SyncUpSettled($0, .removed) }
       default:
-        waiting = tree.children.filter(\.state.isLocal).map { ended($0, parent.end) }
+        waiting = tree.children.filter(\.state.isLocal).map { SyncUpSettled($0, parent.end) }
       }
     }
     try elements.commit(settled, also: body)
-    for (place, one) in settled + waiting { note(place, one) }
-  }
-
-  private func ended(_ child: SyncUpRecord, _ end: SyncUpSettled.End) -> Settled {
-    (
-      .child(child.soupEntryID),
-      SyncUpSettled(record: child, operation: child.operation, end: end)
-    )
+    for one in settled + waiting { note(one) }
   }
 
   /// Adds a record to the report, replacing its outcome from the tree's first round.
-  func note(_ place: ParentChildrenPlace, _ one: SyncUpSettled) {
-    let member = place == .parent ? targets.family.parent : targets.family.children
-    let row = one.reportRow(soupName: member.soupName)
+  func note(_ one: SyncUpSettled) {
+    let row = one.reportRow(soupName: journal(ofParent: one.isParent).soupName)
     let records = context.report.records
     if let known = records[treeStart...].firstIndex(where: {
       $0.soupName == row.soupName && $0.soupEntryID == row.soupEntryID
@@ -52,22 +41,14 @@ extension ParentChildrenRun {
     // An unreadable child is reported separately.
     try elements.children.forEach(elements.orphans(), damaged: { _ in }) { child in
       let missing = SyncUpSettled.End.failed(code: "", message: words, error: nil)
-      let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? missing)
-      note(place, settled)
+      note(SyncUpSettled(child, children.held[child.soupEntryID] ?? missing))
     }
   }
 
   /// Skips a tree and reports each of its changed records.
   func leave(_ tree: ParentChildrenTree, _ end: SyncUpSettled.End) {
-    if tree.parent.state.isLocal {
-      note(
-        .parent,
-        SyncUpSettled(record: tree.parent, operation: tree.parent.operation, end: end))
-    }
-    for child in tree.children where child.state.isLocal {
-      let (place, settled) = ended(child, end)
-      note(place, settled)
-    }
+    if tree.parent.state.isLocal { note(SyncUpSettled(tree.parent, end, isParent: true)) }
+    for child in tree.children where child.state.isLocal { note(SyncUpSettled(child, end)) }
   }
 
   /// Returns the tree without the children that must wait; nil if all of it must.
@@ -76,12 +57,12 @@ extension ParentChildrenRun {
   /// everything that LEAVE_IF_CHANGED skips.
   func withoutHeld(_ tree: ParentChildrenTree?) -> ParentChildrenTree? {
     guard let tree else { return nil }
-    let held = tree.children.filter { heldChildren[$0.soupEntryID] != nil }
-    let ofParent = heldParents[tree.parent.soupEntryID]
-    let ends = [ofParent] + held.map { heldChildren[$0.soupEntryID] }
-    let left = ends.first { if case .left? = $0 { true } else { false } }
-    if let left = left.flatMap(\.self) {
-      leave(tree, left)
+    let held = tree.children.compactMap { child in
+      children.held[child.soupEntryID].map { SyncUpSettled(child, $0) }
+    }
+    let ofParent = parents.held[tree.parent.soupEntryID]
+    for case .left(let reason)? in [ofParent] + held.map({ $0.end }) {
+      leave(tree, .left(reason))
       return nil
     }
     if ofParent != nil || !held.isEmpty && tree.parent.state.isDeleted {
@@ -90,18 +71,13 @@ extension ParentChildrenRun {
         ofParent ?? .unconfirmed("a child must be looked up first"))
       for child in tree.children where child.state.isLocal {
         let why = SyncUpSettled.End.unconfirmed("its parent must be looked up first")
-        let (place, settled) = ended(child, heldChildren[child.soupEntryID] ?? why)
-        note(place, settled)
+        note(SyncUpSettled(child, children.held[child.soupEntryID] ?? why))
       }
       return nil
     }
-    for child in held {
-      guard let end = heldChildren[child.soupEntryID] else { continue }
-      let (place, settled) = ended(child, end)
-      note(place, settled)
-    }
+    for one in held { note(one) }
     return ParentChildrenTree(
       parent: tree.parent,
-      children: tree.children.filter { heldChildren[$0.soupEntryID] == nil })
+      children: tree.children.filter { children.held[$0.soupEntryID] == nil })
   }
 }

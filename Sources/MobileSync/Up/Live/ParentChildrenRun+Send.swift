@@ -9,14 +9,12 @@ struct ParentChildrenChange: SyncUpChange {
   var send: SyncUpSend
 
   var write: SyncUpWrite { send.write }
-  var row: Int64 { item.record.soupEntryID }
 }
 
 /// The results of a tree's requests so far.
 struct ParentChildrenRound {
   /// The parent's ID in the org; nil while it has none.
   var parentID: String?
-  /// Whether the creation of the parent failed.
   var parentFailed = false
   /// Whether the org has confirmed that the parent exists.
   var parentIsAlive = false
@@ -46,16 +44,14 @@ extension ParentChildrenRun: SyncUpJournal {
     self.tree = tree
     self.round = round
     var changes: [ParentChildrenChange] = []
-    var settled: [Settled] = []
+    var settled: [SyncUpSettled] = []
     for item in items {
       do throws(SyncError) {
         changes.append(try change(item))
       } catch {
-        let bodies = item.place == .parent ? parentBodies : childBodies
+        let bodies = journal(ofParent: item.place == .parent).bodies
         guard let end = bodies.end(error, .batch) else { throw error }
-        let record = item.record
-        settled.append(
-          (item.place, SyncUpSettled(record: record, operation: record.operation, end: end)))
+        settled.append(item.settled(end))
         if item.place == .parent, item.operation == .create { self.round.parentFailed = true }
       }
     }
@@ -73,17 +69,12 @@ extension ParentChildrenRun: SyncUpJournal {
 
   private func change(_ item: ParentChildrenPlan.Item) throws(SyncError) -> ParentChildrenChange {
     let isParent = item.place == .parent
-    var send =
-      isParent
-      ? try parentBodies.send(
-        item.record, item.operation, isRecreated: item.isRecreated,
-        unmodifiedSince: item.unmodifiedSince)
-      : try childBodies.send(
-        item.record, item.operation, isRecreated: item.isRecreated,
-        unmodifiedSince: item.unmodifiedSince)
+    let journal = journal(ofParent: isParent)
+    var send = try journal.bodies.send(
+      item.record, item.operation, isRecreated: item.isRecreated,
+      unmodifiedSince: item.unmodifiedSince)
     send.write.isParent = isParent
-    send.write.goesAlone =
-      (isParent ? parents : children).alone.contains(item.record.soupEntryID)
+    send.write.goesAlone = journal.alone.contains(item.record.soupEntryID)
     if item.namesParent {
       if let parentID = round.parentID {
         send.write.set(targets.key, parentID)
@@ -150,12 +141,11 @@ extension ParentChildrenRun: SyncUpJournal {
   }
 
   func separate(_ intention: Intention) throws -> Intention? {
-    let separate = (
-      parents: try parents.separate(intention.parents),
-      children: try children.separate(intention.children)
-    )
-    if separate.parents == nil, separate.children == nil { return nil }
-    return (parents: separate.parents ?? nil, children: separate.children ?? nil)
+    if intention.parents == nil, intention.children == nil { return nil }
+    var separate = intention
+    separate.parents?.goesAlone = true
+    separate.children?.goesAlone = true
+    return separate
   }
 
   func settle(
@@ -164,16 +154,10 @@ extension ParentChildrenRun: SyncUpJournal {
   ) async throws {
     for (change, answer) in answers where change.write.isParent { learn(answer, change) }
     let dates = read.map(self.dates) ?? [:]
-    var settled: [Settled] = []
-    var doubtful: (parents: Set<Int64>, children: Set<Int64>) = ([], [])
+    var settled: [SyncUpSettled] = []
+    var doubtful: [ParentChildrenChange] = []
     for (change, answer) in answers {
-      if case .unknown = answer {
-        if change.write.isParent {
-          doubtful.parents.insert(change.row)
-        } else {
-          doubtful.children.insert(change.row)
-        }
-      }
+      if case .unknown = answer { doubtful.append(change) }
       if !round.isLast,
         let refusal = MissingRecordRule.suspect(
           answer, change.write.action, context.options.mergeMode,
@@ -182,17 +166,17 @@ extension ParentChildrenRun: SyncUpJournal {
         round.missing.append(.init(item: change.item, refusal: refusal))
         continue
       }
-      settled.append((change.item.place, self.settled(change, answer, dates)))
+      settled.append(self.settled(change, answer, dates))
     }
     parents.noteAnswered()
     children.noteAnswered()
     try commit(settled) {
-      try self.parents.claim(settled.filter { $0.place == .parent }.map(\.settled))
-      try self.children.claim(settled.filter { $0.place != .parent }.map(\.settled))
-      try self.parents.keep(
-        doubtful.parents, of: intention.parents, isLater: intention.parents?.goesAlone == true)
-      try self.children.keep(
-        doubtful.children, of: intention.children, isLater: intention.children?.goesAlone == true)
+      for (isParent, request) in [(true, intention.parents), (false, intention.children)] {
+        let journal = self.journal(ofParent: isParent)
+        try journal.claim(settled.filter { $0.isParent == isParent })
+        let rows = doubtful.filter { $0.write.isParent == isParent }.map(\.item.record.soupEntryID)
+        try journal.keep(Set(rows), of: request, isLater: request?.goesAlone == true)
+      }
     }
   }
 
@@ -216,31 +200,20 @@ extension ParentChildrenRun: SyncUpJournal {
     let item = change.item
     let end = SyncUpSettled.End(
       answer, action: change.write.action, kind: .parentChildren, mode: context.options.mergeMode)
-    var settled = SyncUpSettled(
-      record: item.record, operation: item.record.operation, end: end,
-      isRecreated: item.isRecreated)
-    let member = change.write.isParent ? targets.family.parent : targets.family.children
+    var settled = item.settled(end)
+    settled.isRecreated = item.isRecreated
     if case .sent(let id) = end, let id = id ?? item.record.id,
       let date = dates[id.recordID18 ?? id]
     {
-      settled.members.append((member.modificationDateFieldName, .string(date)))
+      let name = journal(ofParent: settled.isParent).target.modificationDateFieldName
+      settled.members.append((name, .string(date)))
     }
     return settled
   }
 
   private func fail(_ items: [ParentChildrenPlan.Item]) throws(SyncError) {
-    let code = "PROCESSING_HALTED"
-    let message = "the parent was not created"
-    let error: JSONValue = ["errorCode": .string(code), "message": .string(message), "fields": []]
-    try commit(
-      items.map { item in
-        (
-          item.place,
-          SyncUpSettled(
-            record: item.record, operation: item.record.operation,
-            end: .failed(code: code, message: message, error: error.text))
-        )
-      })
+    let refusal = RowRefusal(code: "PROCESSING_HALTED", message: "the parent was not created")
+    try commit(items.map { $0.settled(.refused(refusal, .batch)) })
   }
 
   // MARK: Modification dates

@@ -6,9 +6,7 @@ struct ParentChildrenStates: Sendable {
   var parents: [String: ServerState] = [:]
   var children: [String: ServerState] = [:]
 
-  func states(of tree: ParentChildrenTree, _ targets: ParentChildrenUpTargets)
-    -> [ParentChildrenPlace: ServerState]
-  {
+  func states(of tree: ParentChildrenTree) -> [ParentChildrenPlace: ServerState] {
     var states: [ParentChildrenPlace: ServerState] = [:]
     if let id = tree.parent.serverID { states[.parent] = parents[id.recordID18 ?? id] }
     for child in tree.children {
@@ -45,12 +43,9 @@ extension ParentChildrenRun {
       targets.family.parent.idFieldName == "Id"
       ? parentIDs.filter { RecordID($0) != nil } : parentIDs
     if !asked.isEmpty { try await readTrees(asked, reader.session, into: &states) }
-    for member in [\ParentChildrenStates.parents, \.children] {
-      let isParent = member == \.parents
-      try await complete(
-        &states[keyPath: member], isParent ? parentIDs : childIDs,
-        isParent ? targets.family.parent : targets.family.children, reader)
-    }
+    children.reader = reader
+    try await complete(&states.parents, parentIDs, parents)
+    try await complete(&states.children, childIDs, children)
     return states
   }
 
@@ -90,45 +85,24 @@ extension ParentChildrenRun {
 
   /// Fetches the records that did not arrive with their trees, and verifies deletions.
   private func complete(
-    _ states: inout [String: ServerState], _ ids: [String], _ member: FamilyMember,
-    _ reader: RecordReader
+    _ states: inout [String: ServerState], _ ids: [String], _ journal: StoreJournal
   ) async throws(SyncError) {
     let missing = ids.filter { states[$0.recordID18 ?? $0] == nil }
     // Only record IDs can be queried.
-    guard !missing.isEmpty, member.idFieldName == "Id" else { return }
-    let field = member.modificationDateFieldName
-    do throws(OrgError) {
-      let found = try await reader.records(
-        member.sobjectType, ids: missing, fields: ["Id", field])
-      for (id, record) in found {
-        states[id] = .alive(record[field]?.string.map(ModificationDate.init))
-      }
-      let absent = missing.filter { states[$0.recordID18 ?? $0] == nil }
-      guard !absent.isEmpty else { return }
-      for (id, fate) in try await reader.fates(of: absent, member.sobjectType) {
-        states[id.recordID18 ?? id] = MissingRecordRule.state(fate)
-      }
-    } catch {
-      if error.isOutage { throw SyncError(error) }
-      try context.giveUp(
-        on: SyncError(error), SyncContext.unreadDates(of: member.sobjectType))
+    guard !missing.isEmpty, journal.target.idFieldName == "Id", let type = journal.objectType
+    else { return }
+    for (id, state) in try await journal.states(of: missing, type) {
+      states[id.recordID18 ?? id] = state
     }
   }
 
   /// Returns the state of records that the org reports as missing.
   func fates(
-    of ids: [String], _ member: FamilyMember
+    of ids: [String], _ journal: StoreJournal
   ) async throws(SyncError) -> [String: RecordFate] {
-    guard !ids.isEmpty, member.idFieldName == "Id" else { return [:] }
+    guard !ids.isEmpty, journal.target.idFieldName == "Id", let type = journal.objectType
+    else { return [:] }
     try context.checkStop()
-    let reader = try await parents.reader()
-    do throws(OrgError) {
-      return try await reader.fates(of: ids, member.sobjectType)
-    } catch {
-      try context.giveUp(
-        on: SyncError(error), SyncContext.unprovedDeletion(of: member.sobjectType))
-      return [:]
-    }
+    return try await journal.fates(of: ids, type)
   }
-
 }

@@ -15,16 +15,11 @@ final class ParentChildrenRun {
   /// The journal of the parents' soup, with earlier requests without a response.
   let parents: StoreJournal
   let children: StoreJournal
-  var parentBodies: SyncUpBodies
-  var childBodies: SyncUpBodies
   /// The current tree and the results of its requests.
   var tree: ParentChildrenTree?
   var round = ParentChildrenRound()
   /// The index at which the current tree's rows start in the report.
   var treeStart = 0
-  /// The outcomes of rows that this run must not send.
-  private(set) var heldParents: [Int64: SyncUpSettled.End] = [:]
-  private(set) var heldChildren: [Int64: SyncUpSettled.End] = [:]
   var mostChanges = Int.max
 
   init(_ target: SyncUpTarget, _ context: SyncContext) throws(SyncError) {
@@ -39,16 +34,15 @@ final class ParentChildrenRun {
     children = StoreJournal(
       targets.children, context, soupName: family.children.soupName,
       objectType: family.children.sobjectType)
-    parentBodies = SyncUpBodies(
-      targets.parents, context.options, objectType: family.parent.sobjectType)
-    childBodies = SyncUpBodies(
-      targets.children, context.options, objectType: family.children.sobjectType)
   }
 
+  /// The journal of a record's soup.
+  func journal(ofParent isParent: Bool) -> StoreJournal { isParent ? parents : children }
+
   func run() async throws(SyncError) {
-    heldParents = try await parents.settleDoubts { try self.elements.rekey($0) }
+    try await parents.settleDoubts { try self.elements.rekey($0) }
     children.reader = parents.reader
-    heldChildren = try await children.settleDoubts()
+    try await children.settleDoubts()
     let changed = try elements.dirtyRows()
     let damaged = try elements.parents.damaged(among: changed, context)
     let rows = changed.filter { !damaged.contains($0) }
@@ -83,19 +77,16 @@ final class ParentChildrenRun {
       try elements.dirtyRows().contains(row)
     {
       let end = SyncUpSettled.End.failed(code: "", message: SyncUpElements.unclear, error: nil)
-      return note(.parent, SyncUpSettled(record: tree.parent, operation: .update, end: end))
+      return note(SyncUpSettled(tree.parent, as: .update, end, isParent: true))
     }
-    let known = states.states(of: tree, targets)
+    let known = states.states(of: tree)
     if context.options.mergeMode == .leaveIfChanged, let reason = blocks(tree, known) {
       leave(tree, .left(reason))
       return
     }
     let plan = ParentChildrenPlan(tree, targets, mode: context.options.mergeMode, states: known)
     self.tree = tree
-    try commit(
-      plan.settled.map {
-        ($0.place, SyncUpSettled(record: $0.record, operation: $0.record.operation, end: $0.end))
-      })
+    try commit(plan.settled)
     var round = ParentChildrenRound(parentID: tree.parent.serverID)
     if plan.items.contains(where: { $0.place == .parent && $0.operation == .create }) {
       round.parentID = nil

@@ -79,13 +79,10 @@ package struct ParentChildrenElements {
   ///
   /// If the parent got another ID, all of its children get it in the same transaction, including
   /// those that were refused or are still to be sent.
-  func commit(
-    _ settled: [(place: ParentChildrenPlace, settled: SyncUpSettled)], also body: () throws -> Void
-  ) throws(SyncError) {
-    let ofParent = settled.filter { $0.place == .parent }.map(\.settled)
-    let ofChildren = settled.filter { $0.place != .parent }.map(\.settled)
+  func commit(_ settled: [SyncUpSettled], also body: () throws -> Void) throws(SyncError) {
+    let ofParent = settled.filter(\.isParent)
     try parents.commit(ofParent) {
-      try children.commit(ofChildren)
+      try children.commit(settled.filter { !$0.isParent })
       try rekey(ofParent)
       try body()
     }

@@ -18,7 +18,6 @@ package struct PendingRequest: Sendable {
     var write: PendingWrite
   }
 
-  /// The request's own row.
   var rowID: Int64 = 0
   var userID: String
   /// The org's time at its previous response; nothing was created before it.

@@ -25,17 +25,15 @@ private struct Doubt {
 
 // Resolves requests whose response was lost or whose program was interrupted.
 extension StoreJournal {
-  /// Resolves earlier requests without a response and returns the outcomes of the rows that this
-  /// run must not send.
+  /// Resolves earlier requests without a response, and holds the rows that this run must not send.
   ///
   /// `body` runs in the transaction that stores the resolutions.
   func settleDoubts(
     also body: ([SyncUpSettled]) throws -> Void = { _ in }
-  ) async throws(SyncError) -> [Int64: SyncUpSettled.End] {
+  ) async throws(SyncError) {
     let store = elements.store
-    let soup = soupName
-    let requests = try SyncError.inStore { try PendingRequest.all(of: soup, in: store) }
-    guard !requests.isEmpty else { return [:] }
+    let requests = try SyncError.inStore { try PendingRequest.all(of: self.soupName, in: store) }
+    guard !requests.isEmpty else { return }
     var doubts: [Doubt] = []
     for request in requests {
       for change in request.changes {
@@ -46,7 +44,6 @@ extension StoreJournal {
       }
     }
     var settled: [SyncUpSettled] = []
-    var ends: [Int64: SyncUpSettled.End] = [:]
     let groups = Dictionary(grouping: doubts, by: \.change.write.objectType)
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
       for (doubt, finding) in zip(group, try await findings(group, type)) {
@@ -55,28 +52,27 @@ extension StoreJournal {
           if let words = done.made?.words {
             context.warn("\(type) \(done.id ?? ""): \(words)")
           }
-          settled.append(
-            SyncUpSettled(
-              record: doubt.record, operation: doubt.record.operation, end: .sent(id: done.id),
-              isRecreated: doubt.change.write.action == .create && doubt.record.serverID != nil,
-              isEdited: doubt.isEdited(sendableFields(after: doubt.change.write.action))))
+          let action = doubt.change.write.action
+          var one = SyncUpSettled(doubt.record, .sent(id: done.id))
+          one.isRecreated = action == .create && doubt.record.serverID != nil
+          one.isEdited = doubt.isEdited(sendableFields(after: action))
+          settled.append(one)
         case .notDone(let standing):
           if doubt.request.goesAlone { alone.insert(doubt.record.soupEntryID) }
           if let standing, hasChanged(standing, since: doubt.change.write) {
-            ends[doubt.record.soupEntryID] = .left(.changedOnServer)
+            held[doubt.record.soupEntryID] = .left(.changedOnServer)
           }
         case .unclear(let words, _), .atWork(let words):
-          ends[doubt.record.soupEntryID] = .unconfirmed(words)
+          held[doubt.record.soupEntryID] = .unconfirmed(words)
         }
       }
     }
     try commit(settled) {
-      for request in requests { try self.keep(Set(ends.keys), of: request) }
+      for request in requests { try self.keep(Set(self.held.keys), of: request) }
       try body(settled)
-      try self.refreshHeld()
+      self.unconfirmed = try PendingRequest.all(of: self.soupName, in: store)
       try self.claim(settled)
     }
-    return ends
   }
 
   /// Whether LEAVE_IF_CHANGED skips the record with the external ID of an upsert that was not done

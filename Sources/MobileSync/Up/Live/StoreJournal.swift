@@ -15,6 +15,7 @@ final class StoreJournal: SyncUpJournal {
   /// The sObject type, if one applies to all elements, whatever type they name.
   let objectType: String?
   let elements: SyncUpElements
+  var bodies: SyncUpBodies
   /// Whether a custom target sends; it is not queried afterwards.
   let isCustom: Bool
   /// The reader of this run, once created.
@@ -27,7 +28,10 @@ final class StoreJournal: SyncUpJournal {
   /// The rows that are sent again and each have a separate request.
   var alone: Set<Int64> = []
   /// The unconfirmed requests of earlier runs.
-  private var held: [PendingRequest] = []
+  var unconfirmed: [PendingRequest] = []
+  /// The outcomes of rows that must not be sent, because it is unknown what an earlier request did,
+  /// or another user has changed the record with their external ID.
+  var held: [Int64: SyncUpSettled.End] = [:]
   /// Sent records whose modification dates are to be read.
   var unread: [SentRecord] = []
   /// Updates of records that the org reported as missing, if OVERWRITE can recreate them.
@@ -62,6 +66,7 @@ final class StoreJournal: SyncUpJournal {
     self.objectType = objectType
     self.isCustom = isCustom
     elements = SyncUpElements(store: context.store, soupName: self.soupName, target: target)
+    bodies = SyncUpBodies(target, context.options, objectType: objectType)
   }
 
   /// Returns the reader for the store's user.
@@ -142,20 +147,18 @@ final class StoreJournal: SyncUpJournal {
       if let refusal = MissingRecordRule.suspect(answer, send.action, mode) {
         missing.append(Missing(send: send, refusal: refusal))
       } else {
-        entered.append(
-          SyncUpSettled(
-            record: send.record, operation: send.record.operation,
-            end: SyncUpSettled.End(
-              answer, action: send.action, kind: target.kind, mode: mode),
-            isRecreated: send.isRecreated))
+        var settled = SyncUpSettled(
+          send.record,
+          SyncUpSettled.End(answer, action: send.action, kind: target.kind, mode: mode))
+        settled.isRecreated = send.isRecreated
+        entered.append(settled)
       }
     }
     // The request may have waited between attempts as long as the org required; the current time is
     // the latest possible one.
     var intention = intention
-    if let session = reader?.session {
-      let noted = intention?.sent ?? 0
-      intention?.sent = max(noted, session.estimatedServerDate)
+    if let session = reader?.session, let sent = intention?.sent {
+      intention?.sent = max(sent, session.estimatedServerDate)
     }
     try commit(entered) { try self.keep(doubtful, of: intention, isLater: true) }
   }
@@ -210,15 +213,9 @@ final class StoreJournal: SyncUpJournal {
     guard !ids.isEmpty else { return }
     let known = answered ?? .max
     made += ids.map { ($0, known) }
-    for index in held.indices {
-      held[index].claimed += ids
-      _ = try PendingRequest.put(held[index], of: soupName, in: elements.store)
+    for index in unconfirmed.indices {
+      unconfirmed[index].claimed += ids
+      _ = try PendingRequest.put(unconfirmed[index], of: soupName, in: elements.store)
     }
   }
-
-  /// Re-reads which requests are unconfirmed.
-  func refreshHeld() throws {
-    held = try PendingRequest.all(of: soupName, in: elements.store)
-  }
-
 }

@@ -14,7 +14,6 @@ package struct SyncUpSettled: Sendable {
     case removed
     /// The org refused the change; `error`, if any, is stored in the element.
     case failed(code: String, message: String, error: String?)
-    /// The change stays local.
     case left(SyncReport.MergeReason)
     /// It is not known whether the org applied it.
     case unconfirmed(String)
@@ -23,6 +22,8 @@ package struct SyncUpSettled: Sendable {
   let record: SyncUpRecord
   let operation: SyncOperation
   let end: End
+  /// Whether it is the parent of a family.
+  var isParent = false
   var isRecreated = false
   /// Further members for the element, unless they have been edited in the meantime.
   var members: [(name: String, value: JSONValue)] = []
@@ -30,15 +31,12 @@ package struct SyncUpSettled: Sendable {
   var isEdited = false
 
   package init(
-    record: SyncUpRecord, operation: SyncOperation, end: End, isRecreated: Bool = false,
-    members: [(name: String, value: JSONValue)] = [], isEdited: Bool = false
+    _ record: SyncUpRecord, as operation: SyncOperation? = nil, _ end: End, isParent: Bool = false
   ) {
     self.record = record
-    self.operation = operation
+    self.operation = operation ?? record.operation
     self.end = end
-    self.isRecreated = isRecreated
-    self.members = members
-    self.isEdited = isEdited
+    self.isParent = isParent
   }
 }
 
@@ -68,9 +66,6 @@ package struct SyncUpElements {
   /// The message for an element whose index and flags contradict each other.
   package static let unclear =
     "the index on __local__ marks the element as changed, its __local__ does not: nothing was sent"
-
-  /// Whether a row is still dirty; an element that a sync found may have been saved since.
-  func isFoundDirty(_ id: Int64) throws(SyncError) -> Bool { try dirtyIDs().contains(id) }
 
   /// The message for an element that cannot be read.
   static let damaged =
@@ -158,24 +153,20 @@ package struct SyncUpElements {
     return []
   }
 
-  /// Another element of a record that was just created.
-  private struct Twin {
-    let soupEntryID: Int64
-    let isDirty: Bool
-  }
-
   /// Elements that a sync down fetched for a record before it was known that this element
   /// represents it.
   ///
   /// The create had no response. A device fails if two elements have the same ID.
-  private func twins(of now: SyncUpRecord, _ id: String?) throws -> [Twin] {
+  private func twins(
+    of now: SyncUpRecord, _ id: String?
+  ) throws -> [(soupEntryID: Int64, isDirty: Bool)] {
     guard let id, now.id != id else { return [] }
     return try store.elements(in: soupName, where: target.idFieldName, is: id)
       .compactMap { element in
         guard let row = element[StoreField.soupEntryID]?.int, row != now.soupEntryID else {
           return nil
         }
-        return Twin(soupEntryID: row, isDirty: store.platform.isSet(element[LocalFields.local]))
+        return (row, store.platform.isSet(element[LocalFields.local]))
       }
   }
 

@@ -19,41 +19,20 @@ extension SyncUpRun {
     var states: [Int64: ServerState] = [:]
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
       try context.checkStop()
-      for (entryID, state) in try await serverStates(of: group, type) { states[entryID] = state }
+      let found = try await self.states(of: group.map(\.id), type)
+      for one in group { states[one.entryID] = found[one.id] }
     }
     return states
   }
 
-  private func serverStates(
-    of group: [(entryID: Int64, id: String)], _ type: String
-  ) async throws(SyncError) -> [Int64: ServerState] {
-    let field = target.modificationDateFieldName
-    var states: [Int64: ServerState] = [:]
-    if let custom {
-      for one in group {
-        try context.checkStop()
-        states[one.entryID] = try await serverState(of: one.id, type, custom)
-      }
-      return states
-    }
-    let reader = try await journal.reader()
-    do throws(OrgError) {
-      let found = try await reader.records(type, ids: group.map(\.id), fields: ["Id", field])
-      var absent: [(entryID: Int64, id: String)] = []
-      for one in group {
-        guard let record = RecordID(one.id).flatMap({ found[$0.text18] }) else {
-          absent.append(one)
-          continue
-        }
-        states[one.entryID] = .alive(record[field]?.string.map(ModificationDate.init))
-      }
-      let fates = try await reader.fates(of: absent.map(\.id), type)
-      for one in absent { states[one.entryID] = MissingRecordRule.state(fates[one.id]) }
-    } catch {
-      // Nothing can be sent to an unreachable org, so the sync must not end as DONE.
-      if error.isOutage { throw SyncError(error) }
-      try context.giveUp(
-        on: SyncError(error), SyncContext.unreadDates(of: type))
+  private func states(
+    of ids: [String], _ type: String
+  ) async throws(SyncError) -> [String: ServerState] {
+    guard let custom else { return try await journal.states(of: ids, type) }
+    var states: [String: ServerState] = [:]
+    for id in ids {
+      try context.checkStop()
+      states[id] = try await serverState(of: id, type, custom)
     }
     return states
   }
@@ -64,22 +43,17 @@ extension SyncUpRun {
     var fates: [Int64: RecordFate] = [:]
     let groups = Dictionary(grouping: missing) { $0.send.record.objectType }
     for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
-      if let custom {
-        for one in group {
-          let state = try await serverState(of: one.send.write.recordID ?? "", type, custom)
-          if state == .deleted { fates[one.send.record.soupEntryID] = .deleted }
+      let ids = group.compactMap(\.send.write.recordID)
+      var found: [String: RecordFate] = [:]
+      if custom == nil {
+        found = try await journal.fates(of: ids, type)
+      } else {
+        for (id, state) in try await states(of: ids, type) where state == .deleted {
+          found[id] = .deleted
         }
-        continue
       }
-      let reader = try await journal.reader()
-      do throws(OrgError) {
-        let known = try await reader.fates(of: group.compactMap(\.send.write.recordID), type)
-        for one in group {
-          fates[one.send.record.soupEntryID] = one.send.write.recordID.flatMap { known[$0] }
-        }
-      } catch {
-        try context.giveUp(
-          on: SyncError(error), SyncContext.unprovedDeletion(of: type))
+      for one in group {
+        fates[one.send.record.soupEntryID] = one.send.write.recordID.flatMap { found[$0] }
       }
     }
     return fates

@@ -11,14 +11,10 @@ final class SyncUpRun {
   let custom: (any CustomSyncUpTarget)?
   let context: SyncContext
   let journal: StoreJournal
-  private var bodies: SyncUpBodies
   private var batch: [SyncUpSend] = []
   private var idsOfBatch: Set<String> = []
   /// Outcomes since the last commit that needed no request.
   private var settled: [SyncUpSettled] = []
-  /// The outcomes of rows that must not be sent, because it is unknown what an earlier request did,
-  /// or another user has changed the record with their external ID.
-  private var held: [Int64: SyncUpSettled.End] = [:]
   /// The number of records processed and not yet counted.
   private var steps = 0
   private var done = 0
@@ -28,11 +24,10 @@ final class SyncUpRun {
     self.custom = custom
     self.context = context
     journal = StoreJournal(target, context, isCustom: custom != nil)
-    bodies = SyncUpBodies(target, context.options)
   }
 
   func run() async throws(SyncError) {
-    held = try await journal.settleDoubts()
+    try await journal.settleDoubts()
     var ids = try journal.elements.dirtyIDs()
     let damaged = try journal.elements.damaged(among: ids, context)
     ids.removeAll { damaged.contains($0) }
@@ -58,7 +53,7 @@ final class SyncUpRun {
     // The app has removed it since the run started.
     guard let record = try journal.elements.read(id) else { return }
     let operation = record.operation
-    if operation == .none, try journal.elements.isFoundDirty(id) {
+    if operation == .none, try journal.elements.dirtyIDs().contains(id) {
       settle(record, .update, .failed(code: "", message: SyncUpElements.unclear, error: nil))
       return
     }
@@ -66,7 +61,7 @@ final class SyncUpRun {
       settle(record, operation, SyncUpSettled.End.noType(target.kind))
       return
     }
-    if let end = held[id] {
+    if let end = journal.held[id] {
       settle(record, operation, end)
       return
     }
@@ -108,7 +103,7 @@ final class SyncUpRun {
 
   private func settle(_ record: SyncUpRecord, _ operation: SyncOperation, _ end: SyncUpSettled.End)
   {
-    settled.append(SyncUpSettled(record: record, operation: operation, end: end))
+    settled.append(SyncUpSettled(record, as: operation, end))
   }
 
   /// Adds a record to the batch; one whose operation the sync up names no fields for fails alone.
@@ -116,24 +111,19 @@ final class SyncUpRun {
     _ record: SyncUpRecord, _ operation: SyncOperation, isRecreated: Bool = false,
     unmodifiedSince: Int64? = nil
   ) async throws(SyncError) {
-    let send: SyncUpSend
+    var send: SyncUpSend
     do throws(SyncError) {
-      send = try bodies.send(
+      send = try journal.bodies.send(
         record, operation, isRecreated: isRecreated, unmodifiedSince: unmodifiedSince)
     } catch {
-      guard let end = bodies.end(error, target.kind) else { throw error }
+      guard let end = journal.bodies.end(error, target.kind) else { throw error }
       settle(record, record.operation, end)
       return
     }
-    try await add(send)
-  }
-
-  private func add(_ send: SyncUpSend) async throws(SyncError) {
     // An org refuses two changes of one record in a request. Of a create without a response and an
     // edit of its record, the edit is later.
     let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
     if !idsOfBatch.isDisjoint(with: ids) { try await flush() }
-    var send = send
     send.write.goesAlone = journal.alone.contains(send.record.soupEntryID)
     batch.append(send)
     idsOfBatch.formUnion(ids)
@@ -179,9 +169,7 @@ final class SyncUpRun {
   }
 
   /// Recreates records that are verified as deleted; the others keep the org's error.
-  private func settle(_ missing: [StoreJournal.Missing])
-    async throws(SyncError)
-  {
+  private func settle(_ missing: [StoreJournal.Missing]) async throws(SyncError) {
     guard !missing.isEmpty else { return }
     let fates = try await fates(of: missing)
     var again: [SyncUpSend] = []
@@ -191,14 +179,14 @@ final class SyncUpRun {
       let fate = fates[record.soupEntryID] ?? .unproved
       if MissingRecordRule.step(.update, fate, context.options.mergeMode) == .recreate {
         do throws(SyncError) {
-          again.append(try bodies.send(record, .create, isRecreated: true))
+          again.append(try journal.bodies.send(record, .create, isRecreated: true))
         } catch {
-          guard let end = bodies.end(error, target.kind) else { throw error }
-          refused.append(SyncUpSettled(record: record, operation: .update, end: end))
+          guard let end = journal.bodies.end(error, target.kind) else { throw error }
+          refused.append(SyncUpSettled(record, as: .update, end))
         }
       } else {
         let end = MissingRecordRule.end(one.refusal, fate)
-        refused.append(SyncUpSettled(record: record, operation: .update, end: end))
+        refused.append(SyncUpSettled(record, as: .update, end))
       }
     }
     if !refused.isEmpty { try journal.commit(refused) }

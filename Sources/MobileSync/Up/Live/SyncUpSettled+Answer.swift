@@ -12,6 +12,7 @@ extension SyncUpSettled.End {
       case .changed: .left(.changedOnServer)
       case .absent(let refusal): MissingRecordRule.end(refusal, action, kind, mode)
       case .locked(let refusal), .refused(let refusal), .unprocessed(let refusal):
+        // The org may have refused the whole request.
         .refused(refusal, kind)
       case .unknown(let words): .unconfirmed(words)
       }
@@ -22,52 +23,40 @@ extension SyncUpSettled.End {
     .failed(code: refusal.code ?? "", message: refusal.message, error: refusal.raw)
   }
 
-  /// The outcome if the org may have refused the whole request and returned no error for the row.
-  private static func refused(
-    _ refusal: RowRefusal, _ kind: SyncUpTarget.Kind
-  ) -> SyncUpSettled.End {
+  /// A refusal of which the org returned no error for the row: it gets the form in which the SDK
+  /// stores one for the kind of target.
+  static func refused(_ refusal: RowRefusal, _ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
     var refusal = refusal
-    refusal.raw =
-      refusal.raw ?? rowError(refusal.code ?? "", refusal.message, refusal.fields, kind)
+    let key = kind == .collection ? "statusCode" : "errorCode"
+    let error: JSONValue = [
+      key: .string(refusal.code ?? ""), "message": .string(refusal.message),
+      "fields": JSONValue(refusal.fields),
+    ]
+    refusal.raw = refusal.raw ?? (kind == .single ? [error] as JSONValue : error).text
     return refused(refusal)
   }
 
   /// The org's error for an update or a delete without an ID.
   static func noID(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
-    let code = "MISSING_ARGUMENT"
-    let message = "Id not specified in an update call"
-    return .failed(code: code, message: message, error: rowError(code, message, [], kind))
+    refused(
+      RowRefusal(code: "MISSING_ARGUMENT", message: "Id not specified in an update call"), kind)
   }
 
   /// The error for an element without a type, whose name would become part of URLs.
   static func noType(_ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
-    let code = "INVALID_TYPE"
     let message =
       "attributes.type of the element is not an sObject name: nothing was sent; the app must set it"
-    return .failed(code: code, message: message, error: rowError(code, message, [], kind))
+    return refused(RowRefusal(code: "INVALID_TYPE", message: message), kind)
   }
 
   /// The error for an element whose operation the sync up names no fields for.
   static func noFields(_ error: SyncError, _ kind: SyncUpTarget.Kind) -> SyncUpSettled.End {
-    let code = "MISSING_ARGUMENT"
     let message = error.message + (error.fix.map { "; \($0)" } ?? "")
-    return .failed(code: code, message: message, error: rowError(code, message, [], kind))
-  }
-
-  /// The error of a row in the form in which the SDK stores it for the kind of target.
-  private static func rowError(
-    _ code: String, _ message: String, _ fields: [String], _ kind: SyncUpTarget.Kind
-  ) -> String {
-    let key = kind == .collection ? "statusCode" : "errorCode"
-    let error: JSONValue = [
-      key: .string(code), "message": .string(message), "fields": JSONValue(fields),
-    ]
-    return (kind == .single ? [error] as JSONValue : error).text
+    return refused(RowRefusal(code: "MISSING_ARGUMENT", message: message), kind)
   }
 }
 
 extension SyncUpSettled {
-  /// The row of the report for it.
   func reportRow(soupName: String) -> SyncReport.Record {
     var id = record.id
     let outcome: SyncReport.Record.Outcome

@@ -2,7 +2,6 @@ import System
 
 /// A modification date as found in a record.
 package struct ModificationDate: Sendable, Hashable, CustomStringConvertible {
-  /// The record's text.
   package let text: String
 
   package init(_ text: String) { self.text = text }

@@ -11,13 +11,11 @@ import Salesforce
 package enum MissingRecordRule {
   /// When a missing record is recreated under OVERWRITE.
   package enum Recreate: String, Sendable, Hashable, CaseIterable {
-    /// If it is verified as deleted.
     case whenProvedDeleted
     case never
     /// Whenever it cannot be read.
     case asSDK
 
-    /// The default.
     package static let standard = whenProvedDeleted
   }
 
@@ -25,7 +23,6 @@ package enum MissingRecordRule {
   package enum Step: Sendable, Hashable {
     /// Nothing is left to do: the change was a deletion.
     case done
-    /// The record is recreated.
     case recreate
     /// The record is not recreated, and the error is reported.
     case stands

@@ -1,8 +1,6 @@
 /// A parent-children sync up as two targets: one for the parents, one for the children.
 package struct ParentChildrenUpTargets: Sendable {
-  /// The parents, the children and their relationship.
   package let family: ParentChildrenFamily
-  /// The target for parents.
   package let parents: SyncUpTarget
   /// The target for children; none of its field lists contains the parent field.
   package let children: SyncUpTarget

@@ -5,7 +5,6 @@ import Salesforce
 ///
 /// A run describes an object once for each of its users.
 package final class RecordReader {
-  /// The session to read with.
   package let session: Session
   /// The reader that verifies deletions; nil if no one sees more than the user.
   package let prover: RecordReader?
@@ -28,6 +27,7 @@ package final class RecordReader {
     self.init(session, isProver: false, prover: prover, presumed)
   }
 
+  /// Whether it is the reader that verifies deletions and therefore sees all records.
   let isProver: Bool
 
   private init(
@@ -41,9 +41,6 @@ package final class RecordReader {
 
   /// Whether deletions can be verified even of records that the user does not see.
   package var provesDeletions: Bool { isProver || prover != nil }
-
-  /// Whether it is the reader that verifies deletions and therefore sees all records.
-  var seesAll: Bool { isProver }
 
   /// Returns the description of an object for this user.
   package func describe(_ sobject: String) async throws(OrgError) -> Describe {
@@ -93,7 +90,6 @@ package final class RecordReader {
     try await rows(.search(describe, fields: fields, where: condition, all: all))
   }
 
-  /// Returns the rows of a query.
   package func rows(_ question: Question) async throws(OrgError) -> [JSONObject] {
     if case .rows(let ahead)? = try takeAnswer(to: question) { return ahead }
     guard case .rows(let rows) = try await question.ask(session) else { return [] }

@@ -158,7 +158,7 @@ package final class SimulatedOrg {
   /// A record created by another simulated user counts as visible to that user only.
   private func isHidden(_ id: String, from reader: RecordReader) -> Bool {
     guard case .written(_, let maker?)? = records[id] else { return false }
-    return maker != reader.session.identity.userID && !reader.seesAll
+    return maker != reader.session.identity.userID && !reader.isProver
   }
 
   private func stand(_ id: String, _ fields: JSONObject, maker: String?) {

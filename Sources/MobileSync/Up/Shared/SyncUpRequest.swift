@@ -9,7 +9,6 @@ package struct SyncUpRequest: Sendable {
     case collection
     /// A composite of any operations; only this one supports conditions and references.
     case composite
-    /// A request for one row.
     case row
     /// A bulk job of one action and object.
     case job
@@ -22,21 +21,9 @@ package struct SyncUpRequest: Sendable {
   let writes: [SyncUpWrite]
   /// The query that a composite runs after its writes, so that no other change comes between.
   let read: CompositeRequest?
-  /// The job that was opened for them.
   let job: String?
   /// Whether there is time to wait for a job.
   let mayWait: @Sendable () -> Bool
-
-  init(
-    _ form: Form, _ writes: [SyncUpWrite], read: CompositeRequest? = nil, job: String? = nil,
-    while mayWait: @escaping @Sendable () -> Bool = { true }
-  ) {
-    self.form = form
-    self.writes = writes
-    self.read = read
-    self.job = job
-    self.mayWait = mayWait
-  }
 
   /// The reference to the ID of the parent that the same composite creates.
   static let parentID = "\(parentReference).id"
@@ -92,21 +79,17 @@ package struct SyncUpRequest: Sendable {
 
 /// A local change to send to the org.
 package protocol SyncUpChange {
-  /// The requested action.
   var action: SyncUpAction { get }
   var objectType: String { get }
   /// Whether it applies only while its record is unmodified.
   var isConditional: Bool { get }
-  /// Whether it has a separate request.
   var goesAlone: Bool { get }
-  /// The write that is sent.
   var write: SyncUpWrite { get }
 }
 
 extension SyncUpChange {
   package var action: SyncUpAction { write.action }
   package var objectType: String { write.objectType }
-  /// Whether the write has a condition.
   package var isConditional: Bool { write.unmodifiedSince != nil }
   package var goesAlone: Bool { write.goesAlone }
 }

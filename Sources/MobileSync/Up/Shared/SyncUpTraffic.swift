@@ -32,7 +32,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
 
   /// A load being sent.
   private struct Lane {
-    /// The remaining steps.
     var steps: ArraySlice<[Item]>
     /// The batches of the current step that are still to be started.
     var ready: [Item] = []
@@ -195,9 +194,9 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       return nil
     case .org(let session):
       let request = SyncUpRequest(
-        item.batch.form, changes.map(\.write),
+        form: item.batch.form, writes: changes.map(\.write),
         read: engine.reads ? journal.read(after: changes) : nil, job: item.job,
-        while: engine.patience.mayWait)
+        mayWait: engine.patience.mayWait)
       return SyncUpErrand.carry(request, session, number: number)
     }
   }
@@ -401,7 +400,6 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       attempt: attempt)
   }
 
-  /// The items with parts of an item's changes.
   private static func items(
     _ item: Item, _ parts: [[Journal.Change]], attempt: Int
   ) -> [Item] {

@@ -33,7 +33,6 @@ package struct SyncUpWrite: Sendable {
   /// An upsert that has a condition names its record by its ID, because the org checks conditions
   /// only there. Its request is that of an update.
   package var recordID: String?
-  /// The key by which an upsert identifies its record.
   package var externalKey: ExternalKey?
   /// The fields, as the members of an object without its braces.
   package var fields: [UInt8]
@@ -91,41 +90,34 @@ package struct SyncUpWrite: Sendable {
     return writer.bytes
   }
 
-  /// Returns the write as a subrequest of a composite.
   func compositeRequest(_ session: Session, referenceId: String) -> CompositeRequest {
     let (method, path): (String, String) =
       switch action {
       case .create: ("POST", session.rowPath(objectType))
-      case .update: ("PATCH", session.rowPath(objectType, recordID ?? ""))
-      case .upsert where recordID != nil:
-        ("PATCH", session.rowPath(objectType, recordID ?? ""))
-      case .delete: ("DELETE", session.rowPath(objectType, recordID ?? ""))
-      // No composite undeletes a record, but it can check whether the record exists.
-      case .undelete: ("GET", session.rowPath(objectType, recordID ?? ""))
-      case .upsert:
+      case .upsert where recordID == nil:
         (
           "PATCH",
           session.rowPath(objectType, externalKey?.field ?? "", externalKey?.text ?? "")
         )
+      case .update, .upsert: ("PATCH", session.rowPath(objectType, recordID ?? ""))
+      case .delete: ("DELETE", session.rowPath(objectType, recordID ?? ""))
+      // No composite undeletes a record, but it can check whether the record exists.
+      case .undelete: ("GET", session.rowPath(objectType, recordID ?? ""))
       }
     return CompositeRequest(
       method: method, url: path, referenceId: referenceId,
       body: action == .delete || action == .undelete ? nil : body, unmodifiedSince: unmodifiedSince)
   }
 
-  /// Sends the write as a separate request.
   func sendRow(_ session: Session) async throws(OrgError) -> RowAnswer {
     switch action {
     case .create: try await session.createRow(objectType, body)
-    case .update:
-      try await session.updateRow(
-        objectType, id: recordID ?? "", body, unmodifiedSince: unmodifiedSince)
-    case .upsert where recordID != nil:
-      try await session.updateRow(
-        objectType, id: recordID ?? "", body, unmodifiedSince: unmodifiedSince)
-    case .upsert:
+    case .upsert where recordID == nil:
       try await session.upsertRow(
         objectType, externalIDField: externalKey?.field ?? "", value: externalKey?.text ?? "", body)
+    case .update, .upsert:
+      try await session.updateRow(
+        objectType, id: recordID ?? "", body, unmodifiedSince: unmodifiedSince)
     case .delete: try await session.deleteRow(objectType, id: recordID ?? "")
     case .undelete: try await session.undelete([recordID ?? ""])[0]
     }

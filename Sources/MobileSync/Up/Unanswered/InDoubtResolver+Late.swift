@@ -33,7 +33,7 @@ extension InDoubtResolver {
       if found.isEmpty { continue }
       let fates = UnacknowledgedCreates.match(lost, found, asksPerson: false)
       for (place, fate) in zip(places, fates) {
-        guard case .made(let made) = fate, made.changed.isEmpty, !made.isDeleted else { continue }
+        guard let made = fate.made, made.changed.isEmpty, !made.isDeleted else { continue }
         arrived[place] = made
         given.insert(made.id)
       }

@@ -15,9 +15,9 @@ import Salesforce
 /// that user can log in, since an integration user may not see all of them.
 package struct InDoubtResolver {
   /// What is known about a write.
-  package enum Resolution: Sendable {
+  package enum Resolution: Sendable, Hashable {
     /// The result of a write that was done.
-    package struct Done: Sendable {
+    package struct Done: Sendable, Hashable {
       package var id: String?
       /// What an upsert did; nil if unknown, and for other writes.
       package var isCreated: Bool?
@@ -36,9 +36,17 @@ package struct InDoubtResolver {
     case unclear(String, ids: [String] = [])
     /// Not known yet: a bulk job may still be processing it.
     case atWork(String)
+
+    /// A create that has made a record.
+    static func made(_ made: UnacknowledgedCreates.Made) -> Resolution {
+      .done(Done(id: made.id, isCreated: true, made: made))
+    }
+
+    package var made: UnacknowledgedCreates.Made? {
+      if case .done(let done) = self { done.made } else { nil }
+    }
   }
 
-  /// The reader for lookups.
   package let reader: RecordReader
   /// The senders' own readers, by user ID.
   package var senders: [String: RecordReader] = [:]
@@ -52,7 +60,6 @@ package struct InDoubtResolver {
   package var asksPerson = true
   /// Whether there is time to wait for a running bulk job.
   package var mayWait: @Sendable () -> Bool = { false }
-  /// The number of concurrent requests.
   package var inFlight = 1
   /// How far the dates of the org's responses may be ahead of its records, in milliseconds.
   ///
@@ -249,7 +256,7 @@ package struct InDoubtResolver {
       if write.externalField?.isIDName != true, write.seen?.object == nil, own.count == 1,
         let made = UnacknowledgedCreates.Made(own[0], sent: write.fields)
       {
-        findings.append(.done(Resolution.Done(id: made.id, isCreated: true, made: made)))
+        findings.append(.made(made))
         continue
       }
       let alive = rows.filter { $0["IsDeleted"]?.bool != true }
@@ -273,7 +280,7 @@ package struct InDoubtResolver {
     let standing = rows.first { $0["IsDeleted"]?.bool != true } ?? rows.first
     guard let record = standing, let made = UnacknowledgedCreates.Made(record, sent: write.fields)
     else { return .notDone() }
-    return .done(Resolution.Done(id: made.id, isCreated: true, made: made))
+    return .made(made)
   }
 
   /// Returns the records with the value of a write's unique field, including deleted ones; nil if
@@ -282,19 +289,19 @@ package struct InDoubtResolver {
     of write: PendingWrite, _ sobject: String
   ) async throws -> [JSONObject]? {
     let describe = try await reader.describe(sobject)
-    guard let (fields, condition) = keyedSearch(write, describe) else { return nil }
-    return try await reader.records(describe, fields: fields, where: condition, all: true)
+    guard let question = keyedSearch(write, describe) else { return nil }
+    return try await reader.rows(question)
   }
 
   private func keyedSearch(
     _ write: PendingWrite, _ describe: Describe
-  ) -> (fields: [String], condition: String)? {
+  ) -> RecordReader.Question? {
     guard let field = write.externalField, let value = write.externalValue,
       let condition = ExternalIDQuery.condition(describe, field: field, values: [value])
     else { return nil }
     let fields = UnacknowledgedCreates.readable(
       write.fields.names, describe, and: UnacknowledgedCreates.auditFields)
-    return (fields, condition)
+    return .search(describe, fields: fields, where: condition, all: true)
   }
 
   /// Fetches the records of several writes' unique fields concurrently.
@@ -303,12 +310,8 @@ package struct InDoubtResolver {
     if keyed.count < 2 { return }
     let describe = try await reader.describe(sobject)
     await RecordReader.ask(
-      keyed.compactMap { write in
-        keyedSearch(write, describe).map { fields, condition in
-          RecordReader.Inquiry(
-            reader, .search(describe, fields: fields, where: condition, all: true))
-        }
-      }, inFlight: inFlight)
+      keyed.compactMap { keyedSearch($0, describe) }.map { RecordReader.Inquiry(reader, $0) },
+      inFlight: inFlight)
   }
 
   // MARK: Creates
@@ -324,9 +327,14 @@ package struct InDoubtResolver {
         groups[user, default: []].append(place)
       }
     }
-    try await askForCreates(groups.mapValues { $0.map { writes[$0] } }, sobject)
-    for (user, places) in groups.sorted(by: { $0.key < $1.key }) {
-      let found = try await search(places.map { writes[$0] }, user, sobject)
+    if groups.isEmpty { return findings }
+    let describe = try await reader.describe(sobject)
+    let searches = groups.sorted { $0.key < $1.key }.map { user, places in
+      (places, Search(places.map { writes[$0] }, user, sobject, describe, self))
+    }
+    await askAhead(searches.map(\.1), sobject)
+    for (places, search) in searches {
+      let found = try await perform(search, describe, sobject)
       for (place, finding) in zip(places, found) { findings[place] = finding }
     }
     return findings
@@ -338,13 +346,11 @@ package struct InDoubtResolver {
   /// A create that the org most likely refuses is assigned no record. It becomes unconfirmed only
   /// if a record has everything that was sent and nothing else accounts for that record, because
   /// automation may have filled fields that were sent empty.
-  private func search(
-    _ writes: [PendingWrite], _ user: String, _ sobject: String
+  private func perform(
+    _ search: Search, _ describe: Describe, _ sobject: String
   ) async throws -> [Resolution] {
-    let describe = try await reader.describe(sobject)
-    let search = Search(writes, user, sobject, describe, self)
     var findings = search.findings
-    let (asked, all, wanted) = (search.asked, search.all, search.wanted)
+    let (user, asked, all, wanted) = (search.user, search.asked, search.all, search.wanted)
     if wanted.isEmpty { return findings }
     var found = try await reader.rows(
       UnacknowledgedCreates.question(describe, of: wanted, userID: user))
@@ -362,28 +368,17 @@ package struct InDoubtResolver {
     }
     found = try found.filter { try !isTaken(UnacknowledgedCreates.id(of: $0) ?? "") }
     let fates = UnacknowledgedCreates.match(all, found, describe, asksPerson: asksPerson)
-    for (place, fate) in zip(asked, fates) {
-      switch fate {
-      case .made(let made):
-        findings[place] = .done(Resolution.Done(id: made.id, isCreated: true, made: made))
-      case .notMade: findings[place] = .notDone()
-      case .unclear(let words, let ids): findings[place] = .unclear(words, ids: ids)
-      }
-    }
-    let given = Set(fates.compactMap(\.madeID))
+    for (place, fate) in zip(asked, fates) { findings[place] = fate }
+    let given = Set(fates.compactMap(\.made?.id))
     let left = found.filter { record in
       UnacknowledgedCreates.id(of: record).map { !given.contains($0) } ?? false
     }
     for (place, lost) in zip(asked, all) {
       guard case .notDone = findings[place] else { continue }
-      if case .unclear(let words, let ids) = UnacknowledgedCreates.fate(ofMisdated: lost, left) {
-        findings[place] = .unclear(words, ids: ids)
-      }
+      findings[place] = UnacknowledgedCreates.fate(ofMisdated: lost, left)
     }
     for (place, lost) in search.presumedRefused {
-      if case .unclear(let words, let ids) = UnacknowledgedCreates.fate(ofRefused: lost, left) {
-        findings[place] = .unclear(words, ids: ids)
-      }
+      findings[place] = UnacknowledgedCreates.fate(ofRefused: lost, left)
     }
     return findings
   }
@@ -397,6 +392,7 @@ package struct InDoubtResolver {
 
   /// The creates of one sender to search for, and what is already known about them.
   private struct Search {
+    let user: String
     var findings: [Resolution]
     /// The indexes of the creates to search for.
     var asked: [Int] = []
@@ -413,6 +409,7 @@ package struct InDoubtResolver {
       _ writes: [PendingWrite], _ user: String, _ sobject: String, _ describe: Describe,
       _ resolver: InDoubtResolver
     ) {
+      self.user = user
       findings = writes.map { _ in Resolution.notDone() }
       for (place, write) in writes.enumerated() {
         if !resolver.searchesEarly, !resolver.unacknowledged(write).isOver {
@@ -433,23 +430,19 @@ package struct InDoubtResolver {
   }
 
   /// Fetches what several senders have created, concurrently.
-  private func askForCreates(_ groups: [String: [PendingWrite]], _ sobject: String) async throws {
-    if groups.count < 2 { return }
-    let describe = try await reader.describe(sobject)
-    let searches = groups.sorted { $0.key < $1.key }.map { user, writes in
-      (user: user, search: Search(writes, user, sobject, describe, self))
-    }.filter { !$0.search.wanted.isEmpty }
+  private func askAhead(_ searches: [Search], _ sobject: String) async {
+    if searches.count < 2 { return }
+    let searches = searches.filter { !$0.wanted.isEmpty }
     await RecordReader.ask(
-      searches.compactMap { user, _ in
-        ownReader(of: user).map { RecordReader.Inquiry($0, .describe(sobject)) }
+      searches.compactMap { search in
+        ownReader(of: search.user).map { RecordReader.Inquiry($0, .describe(sobject)) }
       }, inFlight: inFlight)
     await RecordReader.ask(
-      searches.flatMap { user, search in
-        let readers = [reader] + [ownReader(of: user)].compactMap(\.self)
-        return readers.compactMap { reader in
+      searches.flatMap { search in
+        [reader, ownReader(of: search.user)].compactMap(\.self).compactMap { reader in
           reader.known(sobject).map {
             RecordReader.Inquiry(
-              reader, UnacknowledgedCreates.question($0, of: search.wanted, userID: user))
+              reader, UnacknowledgedCreates.question($0, of: search.wanted, userID: search.user))
           }
         }
       }, inFlight: inFlight)

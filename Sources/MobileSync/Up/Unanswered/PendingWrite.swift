@@ -3,7 +3,6 @@ import Salesforce
 
 /// A write that was sent without a response, as recorded in a journal.
 package struct PendingWrite: Sendable, Hashable {
-  /// The requested action.
   package var action: SyncUpAction
   package var objectType: String
   /// The sender; nil if it is unknown.
@@ -13,9 +12,7 @@ package struct PendingWrite: Sendable, Hashable {
   /// The unique field that identifies the record: an upsert's key, or the correlation field of a
   /// create.
   package var externalField: String?
-  /// The value of that field.
   package var externalValue: String?
-  /// The fields that were sent.
   package var fields: JSONObject
   /// For an upsert, the record with its external ID as it was read before, null for none; nil if
   /// unknown.

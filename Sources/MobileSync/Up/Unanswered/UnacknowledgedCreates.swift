@@ -21,7 +21,6 @@ package enum UnacknowledgedCreates {
     /// The record into which it was merged.
     package var masterID: String? { Self.id(record["MasterRecordId"]) }
     package var ownerID: String? { Self.id(record["OwnerId"]) }
-    /// The user who created it.
     package var creatorID: String? { Self.id(record["CreatedById"]) }
 
     /// Creates it from a record, with its changes since it was sent; nil for a record without an
@@ -66,21 +65,6 @@ package enum UnacknowledgedCreates {
     }
   }
 
-  /// The outcome of a create.
-  package enum Fate: Sendable, Hashable {
-    /// It made this record.
-    case made(Made)
-    /// It made no record.
-    case notMade
-    /// An operator must decide; `ids` are the records that it may have made.
-    case unclear(String, ids: [String])
-
-    /// The ID of the record that it made.
-    var madeID: String? {
-      if case .made(let made) = self { made.id } else { nil }
-    }
-  }
-
   /// The maximum difference between an org's clocks, in milliseconds.
   ///
   /// The time of a request comes from the server that sent the previous response, and another
@@ -104,7 +88,7 @@ package enum UnacknowledgedCreates {
   package static func match(
     _ creates: [PendingWrite], _ candidates: [JSONObject], _ describe: Describe? = nil,
     asksPerson: Bool = true
-  ) -> [Fate] {
+  ) -> [InDoubtResolver.Resolution] {
     var matching = UnacknowledgedCreatesMatching(
       creates, candidates, describe, asksPerson: asksPerson)
     return matching.fates()
@@ -212,7 +196,9 @@ package enum UnacknowledgedCreates {
   ///
   /// A record with everything that was sent may be its result, but is never assigned to it without
   /// an operator's decision.
-  static func fate(ofRefused create: PendingWrite, _ records: [JSONObject]) -> Fate {
+  static func fate(
+    ofRefused create: PendingWrite, _ records: [JSONObject]
+  ) -> InDoubtResolver.Resolution {
     fate(
       of: create, records,
       because: "a required field was sent empty, and the org's automation may have filled it"
@@ -221,8 +207,10 @@ package enum UnacknowledgedCreates {
 
   /// Returns the outcome of a create without a matching record, if the dates of the org's responses
   /// cannot be trusted because they may come from a proxy.
-  static func fate(ofMisdated create: PendingWrite, _ records: [JSONObject]) -> Fate {
-    if create.ahead <= 0 { return .notMade }
+  static func fate(
+    ofMisdated create: PendingWrite, _ records: [JSONObject]
+  ) -> InDoubtResolver.Resolution {
+    if create.ahead <= 0 { return .notDone() }
     var earlier = create
     earlier.since -= create.ahead
     return fate(
@@ -234,12 +222,12 @@ package enum UnacknowledgedCreates {
 
   private static func fate(
     of create: PendingWrite, _ records: [JSONObject], because words: String
-  ) -> Fate {
+  ) -> InDoubtResolver.Resolution {
     let ids = records.filter { record in
       isInTime(of: create, record) && WriteEvidence.isWhole(create.fields, in: record)
         && create.fields.contains { !FieldValue.isSame($0.value, nil) && record[$0.name] != nil }
     }.compactMap(id(of:)).sorted()
-    if ids.isEmpty { return .notMade }
+    if ids.isEmpty { return .notDone() }
     let count = CountText.of(ids.count, "record")
     return .unclear("\(words); \(count) may be its result: \(named(ids))", ids: ids)
   }

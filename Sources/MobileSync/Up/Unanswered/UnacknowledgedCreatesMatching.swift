@@ -47,7 +47,7 @@ struct UnacknowledgedCreatesMatching {
   private let creates: [PendingWrite]
   private let describe: Describe?
   private let asksPerson: Bool
-  private var fatesByCreate: [UnacknowledgedCreates.Fate?]
+  private var fatesByCreate: [InDoubtResolver.Resolution?]
   private var groups: [Group]
   private var free: [Candidate]
 
@@ -65,7 +65,7 @@ struct UnacknowledgedCreatesMatching {
     }
   }
 
-  mutating func fates() -> [UnacknowledgedCreates.Fate] {
+  mutating func fates() -> [InDoubtResolver.Resolution] {
     for tier in Tier.allCases {
       while assign(tier) {}
     }
@@ -165,11 +165,9 @@ struct UnacknowledgedCreatesMatching {
   private mutating func give(_ candidate: Candidate, toGroup index: Int) {
     let create = groups[index].members.removeFirst()
     free.removeAll { $0.id == candidate.id }
-    guard let made = UnacknowledgedCreates.Made(candidate.record, sent: creates[create].fields)
-    else {
-      return
-    }
-    fatesByCreate[create] = .made(made)
+    fatesByCreate[create] = UnacknowledgedCreates.Made(
+      candidate.record, sent: creates[create].fields
+    ).map { .made($0) }
   }
 
   /// Returns the unassigned records that a create may have made.
@@ -222,7 +220,7 @@ struct UnacknowledgedCreatesMatching {
   }
 
   /// Returns the outcome of a create without a record.
-  private func rest(_ create: Int) -> UnacknowledgedCreates.Fate {
+  private func rest(_ create: Int) -> InDoubtResolver.Resolution {
     let left = UnacknowledgedCreates.byLikeness(
       candidates(of: create).map { ($0.id, $0.record, $0.created) }, to: creates[create].fields)
     if !creates[create].isOver {
@@ -232,7 +230,7 @@ struct UnacknowledgedCreatesMatching {
         : "it may still be in transit; it is looked up again later"
       return .unclear(words, ids: left)
     }
-    if left.isEmpty { return .notMade }
+    if left.isEmpty { return .notDone() }
     if creates[create].isPresumed {
       let words =
         left.count == 1
