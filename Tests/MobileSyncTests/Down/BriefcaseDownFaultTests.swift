@@ -11,7 +11,9 @@ import Testing
   private typealias Base = BriefcaseDownTests
 
   @Test(arguments: Platform.allCases)
-  func `the total covers all pages of ids`(_ platform: Platform) async throws {
+  func `relay tokens are followed to the end, and never sent with a date`(_ platform: Platform)
+    async throws
+  {
     let (store, accounts, contacts) = try await Base.store(platform, accounts: 23, contacts: 4) {
       $0.primingPageSize = 5
       $0.isStrict = true
