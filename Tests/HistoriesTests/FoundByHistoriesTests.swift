@@ -514,6 +514,16 @@ import Testing
       setup(quiet: 120, .correlation, unmarked: [2], trees: true),
       [.createFamily(phone: 1, contacts: 1), .delete(phone: 1, soup: 0, pick: 49, .boolean)]),
     Found(
+      "a record that a device had before its upsert was sent is not what the upsert created",
+      277_000_023,
+      setup(
+        quiet: 900, .external, android: [0], carries: true, cuts: true, moves: true, trees: true),
+      [
+        .edit(phone: 2, soup: 2, pick: 68, field: 27, .boolean),
+        .orgChange(OrgChange(action: .reassign, target: .ofPhone, isSameSecond: false)),
+        .createOver(phone: 2, pick: 93), .returnStore(phone: 2), .run(.reconcile, held),
+      ]),
+    Found(
       "what others changed before a decision stands against later edits of the device's own copy",
       519_000_191, setup(quiet: 0, .none, android: [2]),
       [

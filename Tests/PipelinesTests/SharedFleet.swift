@@ -182,7 +182,7 @@ struct SharedFleet {
   private mutating func playMoves(isFirst: Bool) async throws -> RunSummary {
     let before = try rowsByUser()
     // One user after the other, or several at the same time.
-    let isSequential = random.chance(40)
+    let isSequential = random.chance(35)
     let steady = fields.filter { $0 != "Tag__c" && $0 != "Secret__c" }
     let changesValues = random.chance(isSequential ? 100 : 40)
     var used: Set<String>? = changesValues ? [] : nil
@@ -190,19 +190,23 @@ struct SharedFleet {
     var changes: [[FleetChange]] = []
     var allRights: [FleetRights] = [rights]
     for _ in 0..<1 + random.below(3) {
-      let first = scene.users[random.chance(40) ? 0 : random.below(random.chance(60) ? 10 : 40)]
-      let user = isSequential ? scene.users[1 + random.below(Self.users - 1)] : first
-      let count = 1 + random.below(16)
+      // The first user fetches most of the shared records, mostly with the third request.
+      let others = scene.users.dropFirst().prefix(random.chance(60) ? 10 : Self.users)
+      let user = !isSequential && random.chance(60) ? scene.users[0] : random.pick(Array(others))
+      let count = 1 + random.below(20)
       moments.append(
         FleetMoments.Moment(
-          user: user, nth: isSequential ? 1 : 1 + random.below(4),
+          user: user, nth: isSequential ? 1 : random.pick([1, 2, 3, 3, 3, 4]),
           held: isSequential
             ? .nothing : random.pick([.nothing, .request(count), .response(count)])))
       changes.append(self.changes(at: user, &used))
       allRights.append(rights)
     }
+    // A record may change several times with one date.
+    if random.chance(30) { try org.setClockStep(0) }
     let plan = FleetMoments(scene, fields, moments, changes)
     let summary = try await run(kind.mode, [.prime, .pack], jobs: isSequential ? 1 : 2)
+    try org.setClockStep(1000)
     rights = allRights[plan.end()]
     // While no user is being primed, or if dates tell each change, no two read a record differently.
     if isSequential || !changesValues, summary.findings.contains(.unlikeRecords) {

@@ -419,7 +419,7 @@ extension LedgerDatabase {
   /// With `orReported`, also whether it is another one than those that creates without an answer may
   /// have made.
   ///
-  /// A change by attache shows this if the device was issued the record before any create with an
+  /// An edit of the record shows this if the device was issued the record before any create with an
   /// unknown outcome was sent (`isIssuedBeforeCreates`). A device that syncs by itself may have a
   /// record that was not in its bundle. So the record must have been issued with the bundle, or the
   /// device's copy must have a date before that of the bundle.
@@ -431,28 +431,27 @@ extension LedgerDatabase {
         AND o.state = \(OperationState.done) AND o.action IN ('create', 'upsert') LIMIT 1
       """)
     if isMade != nil { return true }
-    let changes = try connection.all(
+    let edits = try connection.all(
       """
-      SELECT r.issued_ms, e.modification_date, e.base IS NOT NULL FROM operation o
-      JOIN edit e ON e.id = o.edit_id JOIN returned r ON r.id = e.return_id
-      WHERE o.result_id = \(recordID) AND o.state = \(OperationState.done)
-        AND \(Self.isIssuedBeforeCreates)
+      SELECT r.issued_ms, e.modification_date, e.base IS NOT NULL FROM edit e
+      JOIN returned r ON r.id = e.return_id
+      WHERE e.record_id = \(recordID) AND \(Self.isIssuedBeforeCreates)
       """)
-    let isEarlier = changes.contains { change in
-      if change[2].integer == 1 { return true }
-      guard let issued = change[0].integer,
-        let held = change[1].text.flatMap({ Dates.milliseconds(iso8601: $0) })
+    let isEarlier = edits.contains { edit in
+      if edit[2].integer == 1 { return true }
+      guard let issued = edit[0].integer,
+        let held = edit[1].text.flatMap({ Dates.milliseconds(iso8601: $0) })
       else { return false }
       return held + Self.secondsOfDates <= issued
     }
     return try isEarlier || (orReported && isToldApart(recordID))
   }
 
-  /// Whether the bundle of a return `r` was issued before every create of the object of a write `o`
+  /// Whether the bundle of a return `r` was issued before every create of the object of an edit `e`
   /// whose outcome is unknown: a record issued later may be the result of that create.
   static let isIssuedBeforeCreates: SQL = """
     (r.issued_ms < (SELECT min(coalesce(c.since_ms, c.sent_ms)) FROM operation c
-      WHERE c.sobject = o.sobject AND c.action IN ('create', 'upsert') AND (
+      WHERE c.sobject = e.sobject AND c.action IN ('create', 'upsert') AND (
         c.state IN (\(OperationState.underWay))
         OR c.state = \(OperationState.dropped) AND c.is_doubted = 1)))
     """

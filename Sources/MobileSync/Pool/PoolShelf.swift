@@ -74,14 +74,14 @@ final class PoolShelf: Sendable {
 
   /// Divides the records that a user listed, and claims those that no one has fetched.
   ///
-  /// A record in another state than the listed one is fetched by the user.
+  /// A record in another state than the listed one, or in an unknown one, is fetched by the user.
   func claim(_ wanted: [BriefcaseListing.Entry], by reader: Int) -> Shares {
     let isFull = file.isFull
     return state.withLock { state in
       if state.isDissolved { return Shares(own: wanted) }
       var shares = Shares()
       for entry in wanted {
-        guard let key = RecordIDSet.key(entry.id.utf8) else {
+        guard entry.stamp != RecordPool.unknown, let key = RecordIDSet.key(entry.id.utf8) else {
           shares.own.append(entry)
           continue
         }

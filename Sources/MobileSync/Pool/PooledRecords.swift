@@ -84,7 +84,10 @@ final class PooledRecords {
     self.size = max(1, size)
     self.userID = userID
     reader = pool.newReader()
-    pending = wanted
+    pending = zip(wanted, shelves).map { wanted, shelf in
+      guard shelf?.name.request == .retrieve else { return wanted }
+      return wanted.map { Entry(id: $0.id, stamp: pool.version($0.stamp, .retrieve)) }
+    }
     others = shelves.map { _ in [] }
     sample = shelves.map { _ in [] }
     isSampled = shelves.map { _ in false }

@@ -5,7 +5,7 @@ import System
 ///
 /// A user gets a record from the pool only if the org lists it for that user in this run, in the
 /// state in which it is stored, and if the user reads the object as the user who fetched it does
-/// (`ReadingClass`). A sample of the records is fetched by each user as well: if one differs, the
+/// (`ReadingClass`). Users fetch the records themselves that changed since the run started. A sample of the records is fetched by each user as well: if one differs, the
 /// class is dissolved; if the org does not return one, the user fetches all records.
 ///
 /// The values of fields that depend on the user never enter the pool: each user fetches them, and
@@ -63,6 +63,10 @@ package final class RecordPool: Sendable {
   /// The org's time, in milliseconds: what it lists as unchanged since then was the same in every
   /// response to this run.
   let start: Int64
+  /// The org's time when the run started, in milliseconds.
+  ///
+  /// A stamp has whole seconds: of a record that changed since then, equal stamps show nothing.
+  private let now: Int64
   /// Whether a user who dissolves a class waits until `noted` is called, so that an interrupted run
   /// leaves a note of the others.
   private let isWatched: Bool
@@ -71,14 +75,16 @@ package final class RecordPool: Sendable {
 
   /// Creates an empty pool with a nameless file in a directory.
   ///
-  /// `start` is the org's time when the run started, less the time that a change may be committed
-  /// late. `syncs` is the number of syncs after whose claims the pool opens.
+  /// `now` is the org's time when the run started, and `overlapSeconds` the time by which a change
+  /// may be committed late. `syncs` is the number of syncs after whose claims the pool opens.
   package init(
-    _ mode: Mode, in directory: String, start: Int64, syncs: Int = 0, isWatched: Bool = false
+    _ mode: Mode, in directory: String, now: Int64, overlapSeconds: Int = 0, syncs: Int = 0,
+    isWatched: Bool = false
   ) throws(SystemError) {
     self.mode = mode
     state = Locked(State(unclaimed: syncs))
-    self.start = start / 1000 * 1000
+    self.now = now / 1000 * 1000
+    start = self.now - Int64(overlapSeconds) * 1000
     self.isWatched = isWatched
     file = try PoolFile(in: directory)
   }
@@ -148,14 +154,16 @@ package final class RecordPool: Sendable {
 
   /// The version of a record that did not change since the start.
   static let unchanged: Int64 = -1
-  /// The version of a record whose stamp is not known, which equals none.
+  /// The version of a record that may change without a new stamp, or whose stamp is not known: such
+  /// a record is not shared.
   static let unknown: Int64 = -2
 
   /// The version of a record with a stamp, by which its states are distinguished.
   ///
   /// The lists of queries have the stamps of recent changes only.
   func version(_ stamp: Int64, _ request: ReadingClass.Request) -> Int64 {
-    request == .query && stamp < start ? Self.unchanged : stamp
+    if stamp >= now { return Self.unknown }
+    return request == .query && stamp < start ? Self.unchanged : stamp
   }
 
   /// The number of calls that fetch as many records of each kind by ID, with at most `width`

@@ -78,9 +78,8 @@ struct PrimeWork: Sendable {
     else { return nil }
     let syncs = pipeline.stores(of: .user).flatMap(\.primed).count { $0.mayShare(prime.share) }
     return try RecordPool(
-      prime.share, in: data.path,
-      start: first.now - Int64(prime.overlapSeconds) * 1000, syncs: max(1, syncs),
-      isWatched: true)
+      prime.share, in: data.path, now: first.now, overlapSeconds: prime.overlapSeconds,
+      syncs: max(1, syncs), isWatched: true)
   }
 
   private func noteMisled(_ pool: RecordPool, _ receiver: some Receiver) throws {

@@ -50,8 +50,10 @@ struct PoolScene {
 
   func setUp(_ text: String) throws { try org.org.setUp(OrgSetup(parsing: Array(text.utf8))) }
 
+  /// A pool of a run that starts after the last change.
   func pool(_ mode: RecordPool.Mode = .always) throws -> RecordPool {
-    try RecordPool(mode, in: directory.path, start: org.org.now())
+    try org.org.moveClock(by: 1000)
+    return try RecordPool(mode, in: directory.path, now: org.org.now())
   }
 
   /// A snapshot of a user whose session has the user's description of the object, unless it is late.

@@ -113,7 +113,13 @@ struct InDoubtResolverTests {
     let seen: JSONValue = ["Id": .string(id), "Name": "old"]
     let known = write(.upsert, ["Name": "device"], key: "E1", seen: seen)
     #expect(try await found(known) == "not done, there is \(id)")
-    // The earlier state is unknown, but the record was created long before.
+    // The earlier state is unknown. A minute may be the difference between two clocks, but the
+    // record has nothing of what was sent.
+    try org.org.moveClock(by: 60_000)
+    let next = write(.upsert, ["Name": "device"], key: "E1")
+    #expect(try await found(next) == "not done, there is \(id)")
+    #expect(try await found(write(.upsert, ["Name": "old"], key: "E1")) == "created \(id)")
+    // The record was created long before.
     try org.org.moveClock(by: 3_600_000)
     let later = write(.upsert, ["Name": "device"], key: "E1")
     #expect(try await found(later) == "not done, there is \(id)")

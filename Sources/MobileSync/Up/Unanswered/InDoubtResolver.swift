@@ -250,6 +250,7 @@ package struct InDoubtResolver {
       let own = try rows.filter { record in
         try record["CreatedById"]?.string?.recordID18 == write.userID && write.userID != nil
           && UnacknowledgedCreates.isInTime(of: times, record)
+          && !UnacknowledgedCreates.isLikelyOlder(than: times, record)
           && !isTaken(UnacknowledgedCreates.id(of: record) ?? "")
       }
       // A request that names its record by Id creates none.

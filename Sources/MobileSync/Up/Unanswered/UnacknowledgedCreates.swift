@@ -143,6 +143,19 @@ package enum UnacknowledgedCreates {
     return isInTime(of: create, created, lateBy: lateMilliseconds)
   }
 
+  /// Whether a record is dated before a create was sent, and has nothing distinctive of what was
+  /// sent.
+  ///
+  /// Another clock of the org may have dated it, so the date alone does not decide.
+  static func isLikelyOlder(than create: PendingWrite, _ record: JSONObject) -> Bool {
+    guard let date = record["CreatedDate"]?.string, let created = Dates.milliseconds(iso8601: date)
+    else { return true }
+    return created < create.since / 1000 * 1000
+      && !create.fields.contains { name, value in
+        WriteEvidence.isDistinctive(value, record[name]) && FieldValue.isSame(value, record[name])
+      }
+  }
+
   static func isInTime(of create: PendingWrite, _ created: Int64, lateBy late: Int64) -> Bool {
     created >= create.since - slackMilliseconds && created <= create.until + late
   }
