@@ -7,6 +7,11 @@ extension SyncUpRequest {
     package var form: Form
     package var changes: [Change]
 
+    package init(form: Form, changes: [Change]) {
+      self.form = form
+      self.changes = changes
+    }
+
     /// The batches in its place, in order: a change that goes alone has a separate one.
     var separated: [Batch] {
       guard form != .job, changes.count > 1, changes.contains(where: \.goesAlone) else {
