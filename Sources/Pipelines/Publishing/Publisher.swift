@@ -36,7 +36,8 @@ package struct Publisher: Sendable {
   ) throws {
     guard case .store(let settings)? = pipeline.publish else { return nil }
     let store = try settings.open(
-      variables, caFile: pipeline.org.caFile, deadlineSeconds: deadlineSeconds)
+      variables, caFile: pipeline.org.caFile, deadlineSeconds: deadlineSeconds,
+      mayBeNew: PublishNotes(settings.location, in: data).users.isEmpty)
     self.init(pipeline, data, store, variables)
   }
 
@@ -214,7 +215,7 @@ extension PipelineError {
   init(store error: ObjectStoreError) {
     let kind: Kind =
       switch error.kind {
-      case .unreachable, .conditionFailed, .cancelled: .tryLater
+      case .unreachable, .missing, .conditionFailed, .cancelled: .tryLater
       case .denied: .authentication
       case .ignoresConditions, .refused, .invalidResponse, .invalidKey: .configuration
       case .tooLarge, .damaged: .damaged
