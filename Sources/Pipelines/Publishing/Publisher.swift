@@ -64,13 +64,10 @@ package struct Publisher: Sendable {
     var summary = PublishSummary(location: store.location)
     var notes = PublishNotes(store.location, in: data)
     let old = notes
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
     let publication = UserPublication(
-      pipeline: pipeline, data: data, store: store, scratch: scratch, isDryRun: isDryRun)
+      pipeline: pipeline, data: data, store: store, scratch: scratch.path, isDryRun: isDryRun)
     var failure: (any Error)?
     do {
       let due = try notes.due(of: pipeline, in: data, isWhole: isWhole)

@@ -48,12 +48,9 @@ struct WorkStore: Sendable {
       try given
       ?? settings.store.open(
         variables, caFile: pipeline.org.caFile, mayBeNew: !known(settings.store.location))
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
-    return try await body(WorkStore(store, of: pipeline, scratch: scratch))
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
+    return try await body(WorkStore(store, of: pipeline, scratch: scratch.path))
   }
 
   func key(_ path: String) -> String { prefix + path }

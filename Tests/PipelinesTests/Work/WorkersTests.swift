@@ -89,8 +89,10 @@ import Testing
     #expect(error.map { PipelineError(describing: $0).kind } == .tryLater)
     // The order that it was performing is claimed for a while.
     let other = try await scene.work(0, of: 2)
-    #expect(other.done == orders - 1 && other.elsewhere == 1)
-    #expect(try await scene.work(0, of: 2).done == 0)
+    #expect(other.done == orders - 1 && other.elsewhere == 0 && other.claimed == 1)
+    #expect(other.text.hasSuffix(", 1 left to workers who have claimed them"), "\(other.text)")
+    let again = try await scene.work(0, of: 2)
+    #expect(again.done == 0 && again.elsewhere == orders - 1 && again.claimed == 1)
     if !isRestarted {
       for name in try Tree.files(scene.directory) where name.contains("/claims/") {
         try Files.setModificationTime(
