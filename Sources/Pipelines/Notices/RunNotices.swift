@@ -39,8 +39,8 @@ package struct RunNotices: Sendable {
   ///
   /// It takes at most `notify.timeoutSeconds`, and stops at once if its task is cancelled.
   package func tell(_ end: RunEnd) async -> [String] {
-    // The user who mistyped a command sees the message.
-    if end.status == .usage { return [] }
+    // The user who mistyped a name sees the message.
+    if end.error?.kind == .unknownName { return [] }
     var failures: [String] = []
     // Another run is active, and writes its own metrics.
     if let path = pipeline.report.metricsFile, end.status != .locked {

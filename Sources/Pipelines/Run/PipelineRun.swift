@@ -119,18 +119,24 @@ package struct PipelineRun {
         "the ledger was recovered at \(Dates.utcSeconds(last.time)) by \(last.by): edits from older bundles "
           + "are first looked up in the org")
     }
+    var isChecked = false
     do {
+      // Checked before the run changes anything.
+      try await PipelineUsers(run: context).checkAsked()
+      var publication = RunPublication(run: context)
+      try await publication.check()
+      isChecked = true
       // Results of earlier orders do not have what this run changes.
       let hadOrders = try options.part != .collect && run.supersedeOrders()
       if hadOrders, options.part == .whole { await RunOrders(run: context).removeRemains() }
-      try await run.performStages()
+      try await run.performStages(publication)
       context.summary.requests += context.spent.requests
       let summary = try run.end()
       if options.part != .collect { return summary }
       await RunOrders(run: context).removeRemains()
       return context.summary
     } catch {
-      run.fail(error)
+      run.fail(error, isChecked: isChecked)
       throw error
     }
   }
@@ -227,10 +233,13 @@ package struct PipelineRun {
     let clock = try RunClock(ledger).time(at: now)
     let open = try ledger.openRun(now: needsOrg ? clock : nil, adding: stages)
     if options.part == .collect {
-      let list = try ledger.notedOrders()
-      guard let open, list?.set.hasPrefix(open.id + ".") == true else {
+      guard let open, let list = try ledger.notedOrders(), list.isOf(open) else {
         throw RunOrders.nothingToCollect
       }
+      try list.checkSettings(
+        of: pipeline,
+        fix: "restore the pipeline, store and sync files, and collect again; or write new orders: "
+          + "attache run PIPELINE --until orders")
     }
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
@@ -258,10 +267,7 @@ package struct PipelineRun {
     try ledger.note(.ended(exitStatus: status, summary: "{}"), run: row.id)
   }
 
-  private func performStages() async throws {
-    try await PipelineUsers(run: context).checkAsked()
-    var publication = RunPublication(run: context)
-    try await publication.check()
+  private func performStages(_ publication: RunPublication) async throws {
     for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
@@ -364,7 +370,7 @@ package struct PipelineRun {
   ///
   /// A failed run is not resumed; only an interrupted one is, with its clock. If a resumed run
   /// fails in some of the remaining work, the interrupted run stays open.
-  private func fail(_ error: any Error) {
+  private func fail(_ error: any Error, isChecked: Bool) {
     if context.options.isDryRun { return }
     do {
       try reporting.takeStock()
@@ -378,6 +384,8 @@ package struct PipelineRun {
     if context.options.part == .collect { return }
     let failure = PipelineError(describing: error)
     do {
+      // A run that was refused leaves the orders as they are.
+      if !isChecked, try context.ledger.notedOrders()?.isOf(context.row) == true { return }
       let asked = Set(context.options.stages.map(\.rawValue))
       let rest =
         try context.ledger.run(id: context.row.id).map { $0.wanted.subtracting($0.finished) } ?? []

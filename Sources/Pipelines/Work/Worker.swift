@@ -86,18 +86,16 @@ package struct Worker {
         "the orders were written by attache \(list.version), and this is \(ProgramVersion.text)",
         fix: "install the same version on all machines")
     }
-    guard list.definitions == pipeline.workDigest() else {
-      throw PipelineError(
-        .configuration, "work.other-pipeline",
-        "the orders were written with other settings or syncs", location: pipeline.file,
-        fix: "use the same pipeline, store and sync files on all machines")
-    }
+    try list.checkSettings(
+      of: pipeline, fix: "use the same pipeline, store and sync files on all machines")
     guard options.shard.count <= pipeline.org.concurrency || options.oversubscribes else {
       throw PipelineError(
         .configuration, "work.workers",
-        "\(options.shard.count) workers share \(CountText.of(pipeline.org.concurrency, "concurrent request"))",
+        "\(options.shard.count) workers need at least \(options.shard.count) concurrent requests, "
+          + "and org.concurrency is \(pipeline.org.concurrency)",
         location: pipeline.file,
-        fix: "use fewer workers, or raise org.concurrency; --oversubscribe lets each send one")
+        fix: "use fewer workers, or raise org.concurrency; with --oversubscribe each worker sends "
+          + "one request at a time")
     }
   }
 

@@ -177,6 +177,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [(RunPart.whole, "users.unknown"), (.collect, "work.other-pipeline")])
+  func `a run that is refused leaves the orders and their results`(
+    _ part: RunPart, _ code: String
+  ) async throws {
+    let scene = try await WorkScene.prepared()
+    let divided = try scene.copy("divided")
+    try await scene.run(in: divided, .orders)
+    _ = try await scene.work([0], of: 1)
+    for stages in [[.prime], Set(Stage.allCases)] {
+      var options = RunOptions()
+      (options.part, options.stages, options.retryPause) = (part, stages, .none)
+      var pipeline = scene.world.pipeline
+      if part == .collect {
+        pipeline.platforms.removeLast()
+      } else {
+        options.users = ["ada@example.con"]
+      }
+      let error = await #expect(throws: PipelineError.self) {
+        try await PipelineRun.execute(
+          pipeline, root: divided, variables: scene.world.variables, options: options,
+          report: { _ in })
+      }
+      #expect(error?.code == code && error?.kind.exitStatus == .configuration)
+    }
+    let collected = try await scene.run(in: divided, .collect)
+    #expect(collected.work?.missing == 0 && collected.warnings == [], "\(collected.warnings)")
+  }
+
   /// What differs between a worker and the run that wrote its orders.
   enum Difference: String, CaseIterable, Sendable {
     case version = "work.other-version"
