@@ -104,6 +104,7 @@ package struct PipelineRun {
       if !options.isDryRun { try? recordFailedStart(error, pipeline, ledger) }
       throw error
     }
+    if !options.isDryRun { try data.removeMark(ofDemo: ledger.organizationID) }
     let (row, times, resumed) = began
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
