@@ -28,8 +28,8 @@ struct SharedFleet {
   private var isNew = true
   /// Whether the org changed during the last run.
   private var hasMoved = false
-  /// The words that each user's rows have had since they were fetched from the beginning.
-  private var held: [String: Set<String>] = [:]
+  /// The records of each user's rows, and the words that they have had since a row was removed.
+  private var held: [String: (records: Set<String>, words: Set<String>)] = [:]
   /// What is wrong after the last run.
   private var faults: [String] = []
   /// The number of shared records in a first run with such a field.
@@ -260,12 +260,15 @@ struct SharedFleet {
 
   /// Searches the files of a user's newest generation for words that no row has had.
   ///
-  /// A removed row of the user's own may leave bytes in the file.
+  /// A row may leave bytes of an earlier version in the file. When a row is removed, all unused
+  /// bytes are overwritten.
   private mutating func searchFiles(of user: String) throws {
     guard let directory = try scene.newest(of: user, in: scene.data(kind.mode)) else { return }
     let rows = try scene.rows(of: user, kind.mode)
-    let allowed = rows.reduce(into: held[user] ?? []) { $0.formUnion(Self.words(in: $1)) }
-    held[user] = allowed
+    let records = Set(try rows.compactMap { try JSONValue(parsing: $0)["Id"]?.string })
+    let before = held[user].flatMap { $0.records.isSubset(of: records) ? $0.words : nil } ?? []
+    let allowed = rows.reduce(into: before) { $0.formUnion(Self.words(in: $1)) }
+    held[user] = (records, allowed)
     let files = try Tree.files(directory).map { directory + "/" + $0 }
     let bundle = try #require(files.first { $0.contains("ios.bundle") })
     let phone = scene.world.directory.file("phone")
