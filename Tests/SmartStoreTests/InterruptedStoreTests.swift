@@ -250,19 +250,30 @@ import Testing
   func `an edit that only the old table has is refused, whatever the status says`(
     _ platform: Platform, _ step: SoupAlteration.Step
   ) throws {
-    for isEdit in [false, true] {
+    // Another row of the new table may have the ID of the edit.
+    for (isEdit, isReplaced) in [(false, false), (true, false), (true, true)] {
       let test = try Altering.make(platform, Altering.old)
       let edit = "{\"_soupEntryId\":3,\"lastName\":\"Watson\",\"__local__\":\(isEdit)}"
       try test.store.upsert([edit], into: "s")
       try Altering.interrupt(test.store, Altering.new, after: step)
-      try test.store.connection.execute("DELETE FROM TABLE_1 WHERE id = 3")
-      try test.store.connection.execute("DELETE FROM TABLE_1_fts WHERE rowid = 3")
+      let changes =
+        isReplaced
+        ? ["UPDATE TABLE_1 SET created = created + 1 WHERE id = 3"]
+        : ["DELETE FROM TABLE_1 WHERE id = 3", "DELETE FROM TABLE_1_fts WHERE rowid = 3"]
+      for change in changes { try test.store.connection.execute("\(raw: change)") }
       test.store.connection.close()
       let copy = test.directory.file("copy.sqlite")
       var error: (any Error)?
       do { _ = try Store.finishAlterations(untrusted: test.store.path, to: copy) } catch let refusal
       { error = refusal }
       #expect("\(String(describing: error))".contains("row 3 of TABLE_1_old is an edit") == isEdit)
+      let check = try StoreCheck().violations(at: test.store.path).map(\.description)
+      #expect(check.contains { $0.hasPrefix("TABLE_1_old row 3: is an edit that") } == isEdit)
+      let before = try read(test.store.path)
+      var live: (any Error)?
+      do { try Store(opening: test.store.path).close() } catch { live = error }
+      #expect(live as? StoreError == error as? StoreError && (live != nil) == isEdit)
+      #expect(try (read(test.store.path) == before) == isEdit)
       #expect(
         FileManager.default.fileExists(atPath: copy) != isEdit, "\(String(describing: error))")
     }
