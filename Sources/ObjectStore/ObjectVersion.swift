@@ -26,9 +26,18 @@ package struct ObjectEntry: Sendable, Hashable {
   package var sha256: String?
 }
 
+/// A name of a directory that is not an object.
+package struct ForeignEntry: Sendable, Hashable {
+  package let key: String
+  /// Its type, with an article; nil if the name is not UTF-8.
+  package let kind: String?
+}
+
 /// A part of a list of objects.
 package struct ObjectPage: Sendable, Hashable {
   package var objects: [ObjectEntry]
+  /// What a directory has in addition to objects and directories.
+  package var foreign: [ForeignEntry] = []
   /// The mark to ask for the next page with; nil if this is the last one.
   package var next: String?
 }
