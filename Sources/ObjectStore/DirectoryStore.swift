@@ -72,7 +72,8 @@ package struct DirectoryStore: ObjectStore {
       try Files.copy(file, to: path)
     } catch {
       if error.isMissing { return nil }
-      throw ObjectStoreError(error, file)
+      // A store that is only read is neither full nor read-only.
+      throw ObjectStoreError(error, file, of: "the directory for temporary files")
     }
     // A file that was replaced or is still being written is not this version.
     guard try status(key)?.version == object.version else {
@@ -260,14 +261,14 @@ package struct DirectoryStore: ObjectStore {
         if key.hasPrefix(prefix) { page.objects.append(object) }
       } else if let kind = (try? Files.status(path + "/" + key))?.kind {
         if kind != .directory {
-          if key.hasPrefix(prefix) { page.foreign.append(ForeignEntry(key: key, kind: kind.words)) }
+          if key.hasPrefix(prefix) { page.foreign.append(ForeignEntry(key, kind.words)) }
         } else if key.hasPrefix(prefix) || prefix.hasPrefix(key + "/") {
           try collect(key, prefix, into: &page)
         }
       }
     }
     for key in unreadable.map({ start + $0 }) where key.hasPrefix(prefix) {
-      page.foreign.append(ForeignEntry(key: key, kind: nil))
+      page.foreign.append(ForeignEntry(key, nil))
     }
   }
 }

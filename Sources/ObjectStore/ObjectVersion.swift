@@ -28,9 +28,15 @@ package struct ObjectEntry: Sendable, Hashable {
 
 /// A name of a directory that is not an object.
 package struct ForeignEntry: Sendable, Hashable {
-  package let key: String
+  /// Its key, as an object without content.
+  package let object: ObjectEntry
   /// Its type, with an article; nil if the name is not UTF-8.
   package let kind: String?
+
+  init(_ key: String, _ kind: String?) {
+    object = ObjectEntry(key: key, size: 0, version: ObjectVersion(""), modified: 0)
+    self.kind = kind
+  }
 }
 
 /// A part of a list of objects.

@@ -60,11 +60,10 @@ struct ObjectInbox: Sendable {
         let name = Self.name(of: object.key)
         return Arrival(object: object, name: name, refusal: refusal(of: object, name, logs))
       }
-    let foreign = page.foreign.filter { Self.isSeen($0.key) }.map { entry in
-      let name = Self.name(of: entry.key)
-      return Arrival(
-        object: ObjectEntry(key: entry.key, size: 0, version: ObjectVersion(""), modified: 0),
-        name: name, refusal: entry.kind.map { .notAFile(name, $0) } ?? .unreadableName(name))
+    let foreign = page.foreign.filter { Self.isSeen($0.object.key) }.map { entry in
+      let name = Self.name(of: entry.object.key)
+      let refusal = entry.kind.map { Refusal.notAFile(name, $0) } ?? .unreadableName(name)
+      return Arrival(object: entry.object, name: name, refusal: refusal)
     }
     var batches: [[Arrival]] = foreign.isEmpty ? [] : [foreign]
     var bytes: Int64 = 0

@@ -139,6 +139,7 @@ import Testing
       try await scene.run(in: divided, .collect)
     }
     #expect(missing?.code == "work.no-result" && missing?.kind == .tryLater)
+    #expect(missing?.message == "no worker has primed the global store")
     for shard in 0..<orders - 1 {
       #expect(try await scene.work(shard, of: orders) { $0.onlyOwn = true }.done == 1)
     }
@@ -361,6 +362,8 @@ import Testing
     #expect(collected.status == 3, "\(collected.everything)")
     let again = try await world.program(["run"], ["--from", "collect"])
     #expect(again.status == 4 && again.messages.contains("no orders to collect"))
+    let part = try await world.program(["run"], ["--from", "orders"])
+    #expect(part.status == 2 && part.messages.contains("it must be collect"), "\(part.messages)")
     for words in [["--until", "orders", "--dry-run"], ["--from", "collect", "--user", "ada"]] {
       #expect(try await world.program(["run"], words).status == 2)
     }
