@@ -176,7 +176,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(RunPart.whole, "users.unknown"), (.collect, "work.other-pipeline")])
+  @Test(
+    arguments: [(.whole, "users.unknown"), (.collect, "work.other-pipeline")]
+      as [(RunPart, String)])
   func `a run that is refused leaves the orders and their results`(
     _ part: RunPart, _ code: String
   ) async throws {
@@ -184,7 +186,7 @@ import Testing
     let divided = try scene.copy("divided")
     try await scene.run(in: divided, .orders)
     _ = try await scene.work([0], of: 1)
-    for stages in [[.prime], Set(Stage.allCases)] {
+    for stages in [[.prime], Set(Stage.allCases)] as [Set<Stage>] {
       var options = RunOptions()
       (options.part, options.stages, options.retryPause) = (part, stages, .none)
       var pipeline = scene.world.pipeline
@@ -201,7 +203,8 @@ import Testing
       #expect(error?.code == code && error?.kind.exitStatus == .configuration)
     }
     let collected = try await scene.run(in: divided, .collect)
-    #expect(collected.work?.missing == 0 && collected.warnings == [], "\(collected.warnings)")
+    #expect(collected.work?.missing == 0)
+    #expect(!collected.warnings.contains { $0.contains(" is not used") })
   }
 
   /// What differs between a worker and the run that wrote its orders.
