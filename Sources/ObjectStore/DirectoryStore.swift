@@ -82,7 +82,8 @@ package struct DirectoryStore: ObjectStore {
       try Files.copy(file, to: path)
     } catch {
       if error.isMissing { return nil }
-      throw ObjectStoreError(error, file)
+      // A store that is only read is neither full nor read-only.
+      throw ObjectStoreError(error, file, of: "the directory for temporary files")
     }
     // A file that was replaced or is still being written is not this version.
     guard try status(key)?.version == object.version else {
@@ -246,33 +247,39 @@ package struct DirectoryStore: ObjectStore {
   package func page(
     of prefix: String, after mark: String?
   ) async throws(ObjectStoreError) -> ObjectPage {
-    var objects: [ObjectEntry] = []
+    var page = ObjectPage(objects: [])
     // The directory of the prefix, without the start of a name.
     let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
     if !directory.isEmpty { _ = try file(directory) }
-    try collect(directory, prefix, into: &objects)
-    objects.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    return ObjectPage(objects: objects)
+    try collect(directory, prefix, into: &page)
+    page.objects.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    return page
   }
 
   private func collect(
-    _ directory: String, _ prefix: String, into objects: inout [ObjectEntry]
+    _ directory: String, _ prefix: String, into page: inout ObjectPage
   ) throws(ObjectStoreError) {
     let place = directory.isEmpty ? path : path + "/" + directory
-    let names: [String]
-    do throws(SystemError) { names = try Files.listing(place).names } catch {
+    let start = directory.isEmpty ? "" : directory + "/"
+    let (names, unreadable): ([String], [String])
+    do throws(SystemError) { (names, unreadable) = try Files.listing(place) } catch {
       guard error.isMissing else { throw ObjectStoreError(error, place) }
       return try requireDirectory()
     }
     for name in names where !name.hasPrefix(".") {
-      let key = directory.isEmpty ? name : directory + "/" + name
+      let key = start + name
       if let object = try status(key) {
-        if key.hasPrefix(prefix) { objects.append(object) }
-      } else if Files.isDirectory(path + "/" + key), !Files.isSymbolicLink(path + "/" + key),
-        key.hasPrefix(prefix) || prefix.hasPrefix(key + "/")
-      {
-        try collect(key, prefix, into: &objects)
+        if key.hasPrefix(prefix) { page.objects.append(object) }
+      } else if let kind = (try? Files.status(path + "/" + key))?.kind {
+        if kind != .directory {
+          if key.hasPrefix(prefix) { page.foreign.append(ForeignEntry(key, kind.words)) }
+        } else if key.hasPrefix(prefix) || prefix.hasPrefix(key + "/") {
+          try collect(key, prefix, into: &page)
+        }
       }
+    }
+    for key in unreadable.map({ start + $0 }) where key.hasPrefix(prefix) {
+      page.foreign.append(ForeignEntry(key, nil))
     }
   }
 }

@@ -28,7 +28,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     /// The key cannot be the key of an object in this store.
     case invalidKey
     /// A file of this machine, or of the directory, cannot be read or written.
-    case file(String)
+    case file(String, fix: String = "check the file")
     /// The task was cancelled.
     case cancelled
   }
@@ -57,7 +57,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .tooLarge: "\(location) is larger than the limit"
     case .damaged: "the content of \(location) does not have the recorded digest"
     case .invalidKey: "\(location) is not a valid key in this store"
-    case .file(let reason): reason
+    case .file(let reason, _): reason
     case .cancelled: "the request for \(location) was cancelled"
     }
   }
@@ -76,14 +76,18 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .tooLarge: "raise the limit, or remove the object"
     case .damaged: "run again; if it persists, remove the object"
     case .invalidKey: "rename or remove the object"
-    case .file: "check the file"
+    case .file(_, let fix): fix
     case .cancelled: "run again"
     }
   }
 }
 
 extension ObjectStoreError {
-  init(_ error: SystemError, _ location: String) {
-    self.init(.file(error.description), location)
+  /// An error of a file; `place` is what may be full or read-only.
+  init(_ error: SystemError, _ location: String, of place: String = "the store") {
+    let fix =
+      error.isFull
+      ? "free space in \(place)" : error.isReadOnly ? "make \(place) writable" : "check the file"
+    self.init(.file(error.description, fix: fix), location)
   }
 }

@@ -72,7 +72,8 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     func local(_ name: String) -> String { String(name.lowercased().prefix { $0 != "@" }) }
     let nearest = Spelling.nearest(name, among: names.filter { local($0) == local(name) })
     self.init(
-      .unknownName, "users.unknown", "\(name) is not a user of the pipeline", location: pipeline.file,
+      .unknownName, "users.unknown", "\(name) is not a user of the pipeline",
+      location: pipeline.file,
       fix: nearest.map { "did you mean \($0)?" } ?? Self.nameUser(names, near: name))
   }
 

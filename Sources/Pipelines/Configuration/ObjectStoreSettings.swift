@@ -18,7 +18,7 @@ package enum ObjectStoreSettings: Sendable, Hashable {
     }
     if object["directory"] != nil {
       guard let path = object.text("directory") else { return nil }
-      self = .directory(ConfigurationReader.join(directory, path))
+      self = .directory(Self.plain(ConfigurationReader.join(directory, path)))
     } else {
       guard
         let section = object.object("s3", known: S3Settings.keys, what: "a bucket"),
@@ -26,6 +26,12 @@ package enum ObjectStoreSettings: Sendable, Hashable {
       else { return nil }
       self = .s3(settings)
     }
+  }
+
+  /// The path without `..`, unless a link in it leads elsewhere.
+  private static func plain(_ path: String) -> String {
+    let plain = Files.withoutParents(path)
+    return Files.resolvedIfThere(plain) == Files.resolvedIfThere(path) ? plain : path
   }
 
   var json: JSONValue {

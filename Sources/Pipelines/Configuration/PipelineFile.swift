@@ -172,8 +172,9 @@ package enum PipelineFile {
       return "to name the file in this directory, write \(ShellWord.quoted("./" + here))"
     }
     let names = directories.flatMap(names(in:))
-    return names.isEmpty
-      ? "name the file by its path" : ConfigurationReader.oneOf(names, near: argument)
+    if names.isEmpty { return "name the file by its path" }
+    let nearest = Spelling.nearest(argument, among: names).map { "did you mean \($0)? " } ?? ""
+    return nearest + "known pipelines: " + names.joined(separator: ", ")
   }
 
   /// Whether a text is not even an attempt at JSON: a table, a database, an archive.

@@ -144,7 +144,7 @@ package struct RunNotices: Sendable {
       try ChildProcess.run(
         command[0], Array(command.dropFirst()), environment: environment, input: input,
         deadlineSeconds: pipeline.notify.timeoutSeconds, outputLimit: 1 << 20,
-        asksNobody: true, isCancelled: { Task.isCancelled })
+        dropsExcess: true, asksNobody: true, isCancelled: { Task.isCancelled })
     }
     let outcome = result.status == 0 ? "ended" : "failed"
     let end = "\(command[0]) \(outcome) with exit status \(result.status)"

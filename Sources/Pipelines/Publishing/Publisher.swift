@@ -108,7 +108,8 @@ package struct Publisher: Sendable {
           summary.bytes += written.bytes
           if written.isNew { summary.users.append(user.id) }
         case .failure(let error):
-          summary.failures.append("\(user.id): \(error.message)")
+          let fix = error.fix.map { "; " + $0 } ?? ""
+          summary.failures.append("\(user.id): \(error.message)\(fix)")
           if UserPublication.isOutdated(error) { summary.outdated.append(user.id) }
         }
         start()

@@ -32,7 +32,7 @@ struct OrderList: Sendable, Hashable {
 
   /// Throws if a pipeline makes other stores than the orders are for.
   func checkSettings(of pipeline: Pipeline, fix: String) throws(PipelineError) {
-    guard definitions != pipeline.workDigest() else { return }
+    if definitions == pipeline.workDigest() { return }
     throw PipelineError(
       .configuration, "work.other-pipeline",
       "the orders were written with other settings or syncs", location: pipeline.file, fix: fix)

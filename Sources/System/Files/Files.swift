@@ -280,7 +280,7 @@ package enum Files {
   }
 
   /// A path whose directories need not exist, without `..`: `a/b/../c` is `a/c`.
-  static func withoutParents(_ path: String) -> String {
+  package static func withoutParents(_ path: String) -> String {
     var parts: [Substring] = []
     for part in path.split(separator: "/") where part != "." {
       if part == "..", let last = parts.last, last != ".." {
