@@ -50,7 +50,9 @@ package struct MarkedDirectory: Sendable, Hashable {
       throw Foreign(path: path, maker: maker, found: "a file of that name")
     }
     if isMarked { return }
-    if let lost = try Files.list(path).first { throw Foreign(path: path, maker: maker, found: lost) }
+    if let lost = try Files.list(path).first {
+      throw Foreign(path: path, maker: maker, found: lost)
+    }
   }
 
   /// Checks the directory, creates it if it is missing, and marks it; its content stays.
