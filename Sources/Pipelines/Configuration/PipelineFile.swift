@@ -25,8 +25,8 @@ package enum PipelineFile {
     }
   }
 
-  /// The maximum size of a pipeline file in bytes.
-  static let limitBytes = 16 << 20
+  /// The maximum size in bytes of a pipeline file, and of a store or sync file.
+  package static let limitBytes = 16 << 20
 
   /// Returns why a file with such a mode is not trusted, and the fix; nil if it is not
   /// world-writable.

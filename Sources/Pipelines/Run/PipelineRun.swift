@@ -39,6 +39,7 @@ package struct PipelineRun {
     let data = DataDirectory(root: root, name: pipeline.name)
     try LedgerCheck.checkRights(data)
     try data.checkInbox(of: pipeline)
+    if let place = options.rehearsal { try data.checkReport(at: place, of: pipeline) }
     try LedgerCheck.checkName(pipeline, root: root)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
