@@ -260,7 +260,7 @@ import Testing
         isReplaced
         ? ["UPDATE TABLE_1 SET created = created + 1 WHERE id = 3"]
         : ["DELETE FROM TABLE_1 WHERE id = 3", "DELETE FROM TABLE_1_fts WHERE rowid = 3"]
-      for change in changes { try test.store.connection.execute("\(raw: change)") }
+      for change in changes { try test.store.connection.execute(change) }
       test.store.connection.close()
       let copy = test.directory.file("copy.sqlite")
       var error: (any Error)?
