@@ -11,12 +11,21 @@ package struct DirectoryStore: ObjectStore {
   /// The time after which a lock file was left by a process that ended.
   private let lockSeconds: Int
 
-  /// Opens a directory, which need not exist yet.
-  package init(_ path: String, lockSeconds: Int = 60) {
-    (self.path, self.lockSeconds) = (path, lockSeconds)
+  /// Whether the directory is created if it is missing.
+  private let mayBeNew: Bool
+
+  /// Opens a directory, which need not exist if it may be new.
+  ///
+  /// A directory that was used before may be in a file system that is not mounted.
+  package init(_ path: String, mayBeNew: Bool = true, lockSeconds: Int = 60) {
+    (self.path, self.mayBeNew, self.lockSeconds) = (path, mayBeNew, lockSeconds)
   }
 
   package var location: String { path }
+
+  private func requireDirectory() throws(ObjectStoreError) {
+    guard mayBeNew || Files.isDirectory(path) else { throw ObjectStoreError(.missing, path) }
+  }
 
   package func url(_ method: String, _ key: String, seconds: Int) -> String? { nil }
 
@@ -42,8 +51,9 @@ package struct DirectoryStore: ObjectStore {
         key: key, size: status.size, version: Self.version(status),
         modified: status.modifiedNanoseconds / 1_000_000)
     } catch {
-      if error.isMissing { return nil }
-      throw ObjectStoreError(error, file)
+      guard error.isMissing else { throw ObjectStoreError(error, file) }
+      try requireDirectory()
+      return nil
     }
   }
 
@@ -94,6 +104,7 @@ package struct DirectoryStore: ObjectStore {
     _ key: String, _ content: ObjectContent, if condition: PutCondition
   ) async throws(ObjectStoreError) -> ObjectVersion {
     let file = try file(key)
+    try requireDirectory()
     let temporary = DurableFile.temporaryName(for: file)
     defer {
       // Left behind only if the disk fails too; every reader ignores its name.
@@ -252,8 +263,8 @@ package struct DirectoryStore: ObjectStore {
     let start = directory.isEmpty ? "" : directory + "/"
     let (names, unreadable): ([String], [String])
     do throws(SystemError) { (names, unreadable) = try Files.listing(place) } catch {
-      if error.isMissing { return }
-      throw ObjectStoreError(error, place)
+      guard error.isMissing else { throw ObjectStoreError(error, place) }
+      return try requireDirectory()
     }
     for name in names where !name.hasPrefix(".") {
       let key = start + name

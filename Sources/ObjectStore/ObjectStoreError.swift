@@ -13,6 +13,8 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case ignoresConditions
     /// The store cannot be reached, or answered until the deadline that it cannot work.
     case unreachable(String)
+    /// The directory of the store is missing.
+    case missing
     /// The credentials are wrong, or do not allow the request.
     case denied(String)
     /// The store refused the request.
@@ -46,6 +48,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .ignoresConditions:
       "\(location) ignores conditional writes (If-None-Match, If-Match), so two writers could overwrite "
         + "each other"
+    case .missing: "the directory \(location) does not exist"
     case .unreachable(let reason): "\(location) cannot be reached: \(reason)"
     case .denied(let reason): "access to \(location) was denied: \(reason)"
     case .refused(let reason): "the store refused the request for \(location): \(reason)"
@@ -65,6 +68,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .conditionFailed: "run again; if it persists, look for another machine that publishes"
     case .ignoresConditions:
       "use a store with conditional writes; for Google Cloud Storage set \"dialect\": \"gcs\""
+    case .missing: "mount it, or create it, and run again"
     case .unreachable: "check the endpoint and the network, and run again"
     case .denied: "check the access key and its permissions"
     case .refused: "check the endpoint, the region and the bucket"

@@ -49,6 +49,7 @@ extension Store {
       }
     }
     if ids.isEmpty { return }
+    hasRemovedRows = true
     changedSoups.insert(soup.name)
     markFullTextStale(soup)
   }

@@ -69,6 +69,7 @@ extension Store {
         try connection.run("DELETE FROM soup_attrs WHERE soupName = \(name)")
       }
       forget(name)
+      hasRemovedRows = true
       changedSoups.insert(name)
     }
   }
@@ -81,6 +82,7 @@ extension Store {
         try connection.execute("DELETE FROM \(soup.table)")
         if soup.hasFullText { try connection.execute("DELETE FROM \(soup.fullTextTable)") }
       }
+      hasRemovedRows = true
       changedSoups.insert(name)
       markFullTextStale(soup)
     }

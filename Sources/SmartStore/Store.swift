@@ -48,6 +48,8 @@ public final class Store {
   private var unreadable: Set<String> = []
   /// The soups whose elements were changed since this set was last emptied.
   var changedSoups: Set<String> = []
+  /// Whether rows were removed, of which copies may be in unused bytes of the file.
+  package var hasRemovedRows = false
   /// The lock that every change acquires if the file is shared; nil for a store with one owner.
   var lock: StoreLock?
   /// The lock of a change that lasts longer than a call.
@@ -201,10 +203,24 @@ public final class Store {
       forgetQueries()
       connection.close()
     }
-    if wornFullText.isEmpty { return }
+    if wornFullText.isEmpty, !hasRemovedRows { return }
     let lock = try takeLock()
     defer { lock?.close() }
-    try StoreError.mapping { try optimizeFullText() }
+    try StoreError.mapping {
+      try optimizeFullText()
+      if hasRemovedRows { try clearUnusedBytes() }
+    }
+  }
+
+  /// Clears the unused bytes of a file without a `-wal`, while no one can write it.
+  private func clearUnusedBytes() throws {
+    guard !connection.inTransaction, try connection.text("PRAGMA journal_mode") != "wal" else {
+      return
+    }
+    try connection.transaction {
+      let roots = try connection.all("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0")
+      try UnusedBytes(path).clear(trees: [1] + roots.compactMap { $0[0].integer.map { Int($0) } })
+    }
   }
 
   /// Rewrites full-text tables with remains of deleted words, which FTS5 only marks as deleted.

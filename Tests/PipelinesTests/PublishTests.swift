@@ -62,6 +62,25 @@ import Testing
     try await publishedGenerations()
   }
 
+  @Test func `a directory with bundles that is missing is not made again`() async throws {
+    let world = try World(change: toDirectory)
+    _ = try await world.run()
+    let aside = directory + ".aside"
+    try Files.rename(directory, to: aside)
+    for words in [["publish"], ["publish", "--dry-run"]] {
+      let told = try await world.program([words[0]], Array(words.dropFirst()))
+      #expect(
+        told.status == 6 && told.messages.contains("directory \(directory) does not exist"),
+        "\(told.everything)")
+    }
+    try change(world, "1")
+    let run = try await world.run()
+    #expect(run.findings == [.limitReached], "\(run.warnings)")
+    #expect(!Files.exists(directory))
+    try Files.rename(aside, to: directory)
+    #expect(try await world.run().published.users.contains(world.user("ada").id))
+  }
+
   @Test func `after a restore, a recovery continues after the published generation`() async throws {
     let world = try World(change: toDirectory)
     _ = try await world.run()

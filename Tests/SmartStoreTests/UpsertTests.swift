@@ -1,5 +1,6 @@
 import SQLite
 import SmartStore
+import TestSupport
 import Testing
 
 @Suite struct UpsertTests {
@@ -146,5 +147,51 @@ import Testing
     let bytes = try #require(try? String(decoding: read(test.store.path), as: UTF8.self))
     #expect(!bytes.contains("canary"))
     #expect(bytes.contains("word150"))
+  }
+
+  /// When rows grow and shrink, SQLite distributes them among pages anew.
+  @Test(arguments: Platform.allCases)
+  func `after a removal no byte of the closed file has a row that is gone, whatever was moved`(
+    _ platform: Platform
+  ) throws {
+    var random = HistoryRandom(20_261_130)
+    let test = try TestStore(platform)
+    try test.store.registerSoup(
+      "s",
+      indexSpecs: [
+        IndexSpec(path: "key", type: .string), IndexSpec(path: "word", type: .string),
+        IndexSpec(path: "text", type: .fullText),
+      ])
+    var words: [Int: String] = [:]
+    var path = test.store.path
+    for night in 0..<12 {
+      let store = try night == 0 ? test.store : Store(opening: path)
+      path = store.path
+      var elements: [String] = []
+      for key in Set((0..<120).map { _ in random.below(300) }).sorted() {
+        let word = "zq\(night)x\(key)zq"
+        // The longest ones have overflow pages, in the table and in the index.
+        let long = random.chance(5) ? 400 : random.pick([1, 2, 3, 5, 8, 30])
+        let text = String(repeating: word + " ", count: long)
+        elements.append("{\"key\":\"\(key)\",\"word\":\"\(text)\",\"text\":\"\(word)\"}")
+        words[key] = word
+      }
+      try store.upsert(elements, into: "s", externalIDPath: "key")
+      for key in words.keys.sorted() where random.chance(night == 6 ? 90 : 10) {
+        words[key] = nil
+        let query = QuerySpec(soupName: "s", .exact(path: "key", matchKey: "\(key)"))
+        try store.remove(query, from: "s")
+      }
+      try store.close()
+      let parts = Set(try read(path).split(separator: UInt8(ascii: "z")))
+      let found = parts.map { String(decoding: $0, as: UTF8.self) }
+        .filter { $0.wholeMatch(of: /q[0-9]+x[0-9]+/) != nil }.map { "z" + $0 + "zq" }
+      #expect(Set(found) == Set(words.values), "night \(night)")
+      let again = try Store(opening: path, readOnly: true)
+      #expect(try again.connection.texts("PRAGMA integrity_check") == ["ok"], "night \(night)")
+      let rows = try again.connection.texts("SELECT json_extract(soup, '$.text') FROM TABLE_1")
+      #expect(rows.sorted() == words.values.sorted(), "night \(night)")
+      try again.close()
+    }
   }
 }

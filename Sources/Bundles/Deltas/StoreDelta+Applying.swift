@@ -116,6 +116,7 @@ extension StoreDelta {
         try step(statements.count + 1)
       }
     }
+    store.hasRemovedRows = true
     for soup in file.soups where !soup.words.isEmpty {
       if let found = try store.find(soup.name) { store.markFullTextStale(found) }
     }

@@ -77,10 +77,13 @@ package enum ObjectStoreSettings: Sendable, Hashable {
 
   /// Opens the store; may read secrets, so do not call it on the cooperative pool.
   ///
-  /// - Parameter deadlineSeconds: The time after which a failed request is not repeated; nil for
-  ///   the usual one.
+  /// - Parameters:
+  ///   - deadlineSeconds: The time after which a failed request is not repeated; nil for the usual
+  ///     one.
+  ///   - mayBeNew: Whether a missing directory is created.
   func open(
-    _ variables: [String: String], caFile: String?, deadlineSeconds: Int? = nil
+    _ variables: [String: String], caFile: String?, deadlineSeconds: Int? = nil,
+    mayBeNew: Bool = false
   ) throws -> any ObjectStore {
     switch self {
     case .s3(let settings):
@@ -88,7 +91,7 @@ package enum ObjectStoreSettings: Sendable, Hashable {
       limits.deadlineSeconds = deadlineSeconds ?? limits.deadlineSeconds
       return try S3Store(
         settings.location, settings.credentials(variables), caFile: caFile, limits: limits)
-    case .directory(let path): return DirectoryStore(path)
+    case .directory(let path): return DirectoryStore(path, mayBeNew: mayBeNew)
     }
   }
 }

@@ -149,7 +149,7 @@ struct ObjectInbox: Sendable {
         return .left(
           Refusal(
             .unreadable, "\(arrival.name) cannot be read: \(error.description)", fix: error.fix))
-      case .unreachable, .ignoresConditions, .file, .cancelled: throw error
+      case .unreachable, .missing, .ignoresConditions, .file, .cancelled: throw error
       }
     }
   }

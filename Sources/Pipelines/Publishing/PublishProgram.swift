@@ -37,15 +37,12 @@ struct PublishProgram {
     var summary = PublishSummary(location: location)
     var notes = PublishNotes(noted, in: data)
     let due = try notes.due(of: pipeline, in: data, isWhole: isWhole)
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
     var failed = 0
     for (index, user) in due.enumerated() {
       do {
-        if !isDryRun { try await publish(user, scratch, pause) }
+        if !isDryRun { try await publish(user, scratch.path, pause) }
         notes.note(user, of: pipeline)
         summary.users.append(user.id)
         for file in user.files {

@@ -59,10 +59,9 @@ package struct PipelineRun {
     _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
     _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
-    let scratch = try Files.makeScratchDirectory(variables)
-    // A leftover copy in the scratch directory does not fail the plan.
-    defer { try? Files.remove(scratch) }
-    let copy = scratch + "/state.sqlite"
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
+    let copy = scratch.path + "/state.sqlite"
     var data = data
     if Files.exists(data.state) {
       // A shared lock writes no note, and waits only for a run.
@@ -73,7 +72,7 @@ package struct PipelineRun {
       }
       try DataFormat.check(data)
     }
-    data.returns = scratch
+    data.returns = scratch.path
     try Files.makeDirectory(data.processing)
     let ledger = try LedgerDatabase(path: copy)
     defer { ledger.close() }

@@ -118,8 +118,12 @@ package struct Worker {
       // No run collects the results of superseded orders.
       guard try await store.orderList()?.set == list.set else { break }
       let results = try await store.entries(WorkStore.results(of: list.set), of: order)
-      guard !results.contains(where: \.isDone), let claim = try await claims.claim(order) else {
+      if results.contains(where: \.isDone) {
         summary.elsewhere += 1
+        continue
+      }
+      guard let claim = try await claims.claim(order) else {
+        summary.claimed += 1
         continue
       }
       let mayGoOn: Bool

@@ -6,8 +6,8 @@ enum TreeCell {
   static let mostOfTable = TreePage.usable - 35
 
   /// The size of the part of a payload that stays on the page (fileformat2, "B-tree Pages").
-  private static func local(_ count: Int, most: Int) -> Int {
-    let usable = TreePage.usable
+  static func local(_ count: Int, isTable: Bool, usable: Int = TreePage.usable) -> Int {
+    let most = isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
     guard count > most else { return count }
     let least = (usable - 12) * 32 / 255 - 23
     let wanted = least + (count - least) % (usable - 4)
@@ -18,7 +18,7 @@ enum TreeCell {
   static func make(
     _ payload: UnsafeRawBufferPointer, rowID: Int64?, _ file: PageFile
   ) throws -> [UInt8] {
-    let local = local(payload.count, most: rowID == nil ? mostOfIndex : mostOfTable)
+    let local = local(payload.count, isTable: rowID != nil)
     var bytes = [UInt8](repeating: 0, count: 18 + local + 4)
     let used = try bytes.withUnsafeMutableBytes { cell -> Int in
       guard let start = cell.baseAddress else { return 0 }

@@ -163,18 +163,6 @@ package enum Files {
     throw SystemError(operation: "create directory", path: path, errno: code)
   }
 
-  /// Creates a temporary directory and returns its path; the caller removes it.
-  ///
-  /// It is created in TMPDIR, or in `/tmp` if the variable is not set.
-  package static func makeScratchDirectory(
-    _ variables: [String: String]
-  ) throws(SystemError) -> String {
-    let place = variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    let scratch = DurableFile.temporaryName(for: place + "/attache")
-    try makeDirectory(scratch)
-    return scratch
-  }
-
   private static func synchronizeName(of path: String) throws(SystemError) {
     do throws(SystemError) {
       try DurableFile.synchronize(directory: parent(of: path) ?? ".")

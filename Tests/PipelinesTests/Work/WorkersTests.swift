@@ -89,8 +89,10 @@ import Testing
     #expect(error.map { PipelineError(describing: $0).kind } == .tryLater)
     // The order that it was performing is claimed for a while.
     let other = try await scene.work(0, of: 2)
-    #expect(other.done == orders - 1 && other.elsewhere == 1)
-    #expect(try await scene.work(0, of: 2).done == 0)
+    #expect(other.done == orders - 1 && other.elsewhere == 0 && other.claimed == 1)
+    #expect(other.text.hasSuffix(", 1 left to workers who have claimed them"), "\(other.text)")
+    let again = try await scene.work(0, of: 2)
+    #expect(again.done == 0 && again.elsewhere == orders - 1 && again.claimed == 1)
     if !isRestarted {
       for name in try Tree.files(scene.directory) where name.contains("/claims/") {
         try Files.setModificationTime(
@@ -334,8 +336,15 @@ import Testing
         words, variables: world.variables.merging(variables) { $1 })
     }
     let file = world.pipeline.file
-    let none = try await attache(["work", file, "--shard", "0/1"])
-    #expect(none.status == 0 && none.output.contains("there are no orders"), "\(none.everything)")
+    // Only home makes the directory of the store, once.
+    func expectMissing(_ run: ProgramRun) {
+      #expect(
+        run.status == 6 && run.messages.contains("directory \(scene.directory) does not exist")
+          && run.messages.contains("mount it, or create it"), "\(run.everything)")
+      #expect(!Files.exists(scene.directory))
+    }
+    try Files.remove(scene.directory)
+    expectMissing(try await attache(["work", file, "--shard", "0/1"]))
     let orders = try await world.program(["run"], ["--until", "orders"])
     #expect(
       orders.status == 3 && orders.output.contains("written for workers"), "\(orders.everything)")
@@ -357,6 +366,11 @@ import Testing
     let slurm = ["SLURM_ARRAY_TASK_ID": "8", "SLURM_ARRAY_TASK_MIN": "7"]
     let worked = try await attache(["work", file, "--shard", "auto/2", "--only-own"], slurm)
     #expect(worked.status == 0 && worked.output.contains("worker 1/2: "), "\(worked.everything)")
+    let aside = scene.directory + ".aside"
+    try Files.rename(scene.directory, to: aside)
+    expectMissing(try await attache(["work", file, "--shard", "0/2"]))
+    expectMissing(try await world.program(["run"], ["--from", "collect"]))
+    try Files.rename(aside, to: scene.directory)
     let batch = ["AWS_BATCH_JOB_ARRAY_INDEX": "0"]
     let json = try await attache(["work", file, "--shard", "auto/2", "--json"], batch)
     let last = try #require(json.output.split(separator: "\n").last)
@@ -367,6 +381,8 @@ import Testing
     #expect(again.status == 4 && again.messages.contains("no orders to collect"))
     let part = try await world.program(["run"], ["--from", "orders"])
     #expect(part.status == 2 && part.messages.contains("it must be collect"), "\(part.messages)")
+    let none = try await attache(["work", file, "--shard", "0/1"])
+    #expect(none.status == 0 && none.output.contains("there are no orders"), "\(none.everything)")
     for words in [["--until", "orders", "--dry-run"], ["--from", "collect", "--user", "ada"]] {
       #expect(try await world.program(["run"], words).status == 2)
     }
