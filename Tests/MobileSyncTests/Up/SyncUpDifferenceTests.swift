@@ -207,6 +207,32 @@ import Testing
     #expect(store.org.server.log.entries(after: before).filter(\.isWrite).count == 2)
   }
 
+  @Test(arguments: UpCase.kinds, [false, true])
+  func `LEAVE_IF_CHANGED does not overwrite what an earlier element of a record has sent`(
+    _ up: UpCase, _ isOfShortID: Bool
+  ) async throws {
+    let store = try await ManagedStore(up)
+    let ids = try await store.syncedAccounts(2)
+    try await store.editAccounts(ids)
+    try await store.manager.withStore { store in
+      var twin = try #require(
+        try store.elements(in: ManagedStore.accounts, where: "Id", is: ids[0]).first?.object)
+      twin["_soupEntryId"] = nil
+      twin["Name"] = "second"
+      if isOfShortID { twin["Id"] = .string(String(ids[0].prefix(15))) }
+      // A third element sees the same state.
+      for _ in 0..<2 { try store.upsert([.object(twin)], into: ManagedStore.accounts) }
+      return
+    }
+    try store.org.org.moveClock(by: 60_000)
+    let end = try await store.up(up.kind, .leaveIfChanged)
+    #expect(
+      end.report.records.map(\.outcome)
+        == [.sent, .sent, .left(.changedOnServer), .left(.changedOnServer)])
+    #expect(try store.serverName(ids[0]) == "local \(ids[0])")
+    #expect(try await store.dirty().count == 2)
+  }
+
   @Test func `two new elements with one external id are sent one after the other`() async throws {
     let store = try await ManagedStore()
     try await store.create([

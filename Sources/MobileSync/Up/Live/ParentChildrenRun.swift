@@ -20,6 +20,8 @@ final class ParentChildrenRun {
   var round = ParentChildrenRound()
   /// The index at which the current tree's rows start in the report.
   var treeStart = 0
+  /// The records with a write since the run started, whose states are read again for a later tree.
+  private var written: Set<String> = []
   var mostChanges = Int.max
 
   init(_ target: SyncUpTarget, _ context: SyncContext) throws(SyncError) {
@@ -79,6 +81,9 @@ final class ParentChildrenRun {
       let end = SyncUpSettled.End.failed(code: "", message: SyncUpElements.unclear, error: nil)
       return note(SyncUpSettled(tree.parent, as: .update, end, isParent: true))
     }
+    var states = states
+    let ids = ([tree.parent] + tree.children).compactMap(\.serverID).map { $0.recordID18 ?? $0 }
+    if !written.isDisjoint(with: ids) { states = try await serverStates(of: [row]) }
     let known = states.states(of: tree)
     if context.options.mergeMode == .leaveIfChanged, let reason = blocks(tree, known) {
       leave(tree, .left(reason))
@@ -91,6 +96,8 @@ final class ParentChildrenRun {
     if plan.items.contains(where: { $0.place == .parent && $0.operation == .create }) {
       round.parentID = nil
     }
+    written.formUnion(
+      plan.items.compactMap(\.record.serverID).map { $0.recordID18 ?? $0 })
     try await send(plan.items, of: tree, round)
     if !self.round.missing.isEmpty { try await repair(row, self.round, of: tree) }
   }

@@ -13,6 +13,8 @@ final class SyncUpRun {
   let journal: StoreJournal
   private var batch: [SyncUpSend] = []
   private var idsOfBatch: Set<String> = []
+  /// The records with a write since the run started, whose states are read again for a later row.
+  private var written: Set<String> = []
   /// Outcomes since the last commit that needed no request.
   private var settled: [SyncUpSettled] = []
   /// The number of records processed and not yet counted.
@@ -39,6 +41,7 @@ final class SyncUpRun {
       let server = try await serverStates(of: part)
       for id in part {
         try context.checkStop()
+        steps += 1
         try await take(id, server)
       }
     }
@@ -49,9 +52,17 @@ final class SyncUpRun {
   // MARK: Record
 
   private func take(_ id: Int64, _ server: [Int64: ServerState]) async throws(SyncError) {
-    steps += 1
     // The app has removed it since the run started.
-    guard let record = try journal.elements.read(id) else { return }
+    guard var record = try journal.elements.read(id) else { return }
+    var server = server
+    if context.options.mergeMode == .leaveIfChanged, let known = record.serverID,
+      written.contains(known.recordID18 ?? known)
+    {
+      try await flush()
+      server = try await serverStates(of: [id])
+      guard let now = try journal.elements.read(id) else { return }
+      record = now
+    }
     let operation = record.operation
     if operation == .none, try journal.elements.dirtyIDs().contains(id) {
       settle(record, .update, .failed(code: "", message: SyncUpElements.unclear, error: nil))
@@ -123,10 +134,12 @@ final class SyncUpRun {
     // An org refuses two changes of one record in a request. Of a create without a response and an
     // edit of its record, the edit is later.
     let ids = [send.record.serverID, send.record.externalID?.text].compactMap(\.self)
+      .map { $0.recordID18 ?? $0 }
     if !idsOfBatch.isDisjoint(with: ids) { try await flush() }
     send.write.goesAlone = journal.alone.contains(send.record.soupEntryID)
     batch.append(send)
     idsOfBatch.formUnion(ids)
+    written.formUnion(ids)
     if batch.count >= max(1, target.maxBatchSize) { try await flush() }
   }
 
