@@ -247,14 +247,15 @@ extension Store {
   }
 
   /// The rows whose `__local__` has a value that the SDK's query does not find, but that the SDK
-  /// considers set when it reads the element: `"YES"` on iOS, `"TRUE"` on Android.
+  /// considers set when it reads the element: `"YES"` on iOS, `"TRUE"` on Android, and any value
+  /// that `alterSoup` has not indexed.
   private func oddlyDirtyRows(of soup: Soup) throws -> [Int64] {
     let column = localColumn(soup)
-    // Ranges let an index on the flag skip all rows with regular values.
+    // These conditions let an index on the flag skip all rows with regular values.
     let (no, yes) = (platform.text(of: false), platform.text(of: true))
     let others: SQL = """
       (\(raw: column) < \(no) OR (\(raw: column) > \(no) AND \(raw: column) < \(yes))
-        OR \(raw: column) > \(yes))
+        OR \(raw: column) > \(yes) OR \(raw: column) IS NULL)
       """
     var rows: [Int64] = []
     // An element that cannot be parsed is not known to be clean.

@@ -11,7 +11,11 @@ import Testing
     var yes: JSONValue
     /// The spelling of the other flags.
     var no: JSONValue
-    var testDescription: String { "\(yes.text) on \(platform.rawValue)" }
+    /// Whether the index has the flag; an alterSoup may leave it empty.
+    var isIndexed = true
+    var testDescription: String {
+      "\(yes.text) on \(platform.rawValue)\(isIndexed ? "" : ", not indexed")"
+    }
 
     static let all = [
       Spelling(platform: .ios, yes: .number("1"), no: .number("0")),
@@ -20,6 +24,8 @@ import Testing
       Spelling(platform: .ios, yes: "YES", no: "NO"),
       Spelling(platform: .android, yes: "true", no: "false"),
       Spelling(platform: .android, yes: "TRUE", no: .number("1")),
+      Spelling(platform: .ios, yes: true, no: false, isIndexed: false),
+      Spelling(platform: .android, yes: true, no: false, isIndexed: false),
     ]
   }
 
@@ -43,6 +49,11 @@ import Testing
     try await store.edit([made[0]]) { flags(&$0, [LocalFields.local, LocalFields.created]) }
     try await store.edit([made[1]]) {
       flags(&$0, [LocalFields.local, LocalFields.created, LocalFields.deleted])
+    }
+    if !spelling.isIndexed {
+      let raw = try Connection(store.directory.file("store.db"))
+      try raw.execute("UPDATE TABLE_1 SET TABLE_1_3 = NULL WHERE soup ->> '$.__local__'")
+      raw.close()
     }
     return (store, ids)
   }
