@@ -26,7 +26,9 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
   /// The signature of the manifest is missing, damaged or not one of an allowed signer.
   case signature(SignatureError)
   /// A store does not take a delta: it is not the one that the delta is for, or it has changes.
-  case unsuitable(path: String, reason: String)
+  ///
+  /// `isUnsent` says whether they must be returned first.
+  case unsuitable(path: String, reason: String, isUnsent: Bool = false)
   /// A bundle or a delta is sealed, and the passphrase is missing or another one.
   case locked(path: String, isKeyGiven: Bool)
   /// The bundle to write is invalid.
@@ -50,6 +52,8 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .archive(let error) where error.isOtherFormat: "name a bundle; if it is one, copy it again"
     case .archive where isDamage: "copy it again; if it is still damaged, pack it again"
     case .notABundle: "name a bundle that attache pack has written, or copy it again"
+    case .unsuitable(_, _, isUnsent: true):
+      "return it first, by the rules of docs/app-integration.md"
     case .unsuitable: "install the bundle instead, by the rules of docs/app-integration.md"
     case .locked(_, isKeyGiven: false): "give --passphrase-env NAME or --passphrase-file PATH"
     case .locked:
@@ -72,7 +76,7 @@ package enum BundleError: Error, Sendable, CustomStringConvertible {
     case .damaged(let path, let file, let reason):
       "\(path) is damaged: \(file) \(reason)"
     case .signature(let error): error.description
-    case .unsuitable(let path, let reason): "\(path) does not take the delta: it \(reason)"
+    case .unsuitable(let path, let reason, _): "\(path) does not take the delta: it \(reason)"
     case .locked(let path, isKeyGiven: false):
       "the archive of \(path) is sealed, and no passphrase is given"
     case .locked(let path, _): "\(path) is sealed with another passphrase"

@@ -70,17 +70,11 @@ extension ReturnValidator {
     let wasSealed = try unseal(path, name: name)
     let isWhole = image.map { $0.count == size } ?? false
     try checkHeader(path, name)
-    var hasUnfinished = false
     let hadLog = Inbox.log(of: path) != nil
     let index = try WriteAheadIndex(path: path + "-shm")
     // SQLite creates its own.
     try Files.remove(path + "-shm")
-    if hadLog {
-      hasUnfinished = try foldLog(of: path, name, index)
-      try checkHeader(path, name)
-    } else {
-      try requireNoLog(of: path, name, index)
-    }
+    let hasUnfinished = try foldLog(of: path, name, index)
     if let words = try StoreFileHeader(path: path).shortage(of: Files.size(of: path)) {
       throw Refusal.unsound(name, words)
     }

@@ -48,8 +48,7 @@ struct InterruptedStore {
 
   private func write(_ alteration: SoupAlteration, to copy: Store) throws {
     let new = alteration.new
-    try source.checkBothTables(of: alteration)
-    try source.checkCopiedRows(of: alteration)
+    try source.checkRows(of: alteration)
     try copy.createTables(of: new)
     let own = new.columns.map { (old: $0.name, new: $0.name) }
     let kept =

@@ -115,37 +115,49 @@ extension SoupAlteration {
 }
 
 extension Store {
-  /// Throws if an edit in the old table of an alteration has the ID of a row that the app saved in
-  /// the new one.
-  ///
-  /// Clean rows of the old table are no loss: the app has fetched their records again, or will do
-  /// so.
-  func checkBothTables(of alteration: SoupAlteration) throws {
-    guard alteration.isInBothTables,
-      let lost = try firstEdit(inOldTableOf: alteration, where: "id IN")
-    else { return }
+  /// Throws if an edit would be lost with the old table of an alteration.
+  func checkRows(of alteration: SoupAlteration) throws {
+    guard let lost = try lostEdit(of: alteration) else { return }
     throw StoreError.damaged(
       path: path,
       reason: """
-        a change of the indexes of soup "\(alteration.new.name)" failed, and row \(lost) of \(alteration.oldTable) is \
-        an edit whose id another row of \(alteration.new.table) has by now; save the edits of \
-        \(alteration.oldTable) in the app again, and drop that table and the row of long_operations_status
+        a change of the indexes of soup "\(alteration.new.name)" was interrupted, and row \(lost.row) of \
+        \(alteration.oldTable) \(lost.words)
         """)
   }
 
-  /// Throws if the old table of an alteration has an edit that the new one lacks, although the
-  /// status says that the rows were copied: a status proves nothing about rows.
-  func checkCopiedRows(of alteration: SoupAlteration) throws {
-    guard alteration.isCopied, alteration.isOldThere,
-      let lost = try firstEdit(inOldTableOf: alteration, where: "id NOT IN")
-    else { return }
-    throw StoreError.damaged(
-      path: path,
-      reason: """
-        a change of the indexes of soup "\(alteration.new.name)" was interrupted, and row \(lost) of \
-        \(alteration.oldTable) is an edit that \(alteration.new.table) lacks; save the edit in the app again, or \
-        drop \(alteration.oldTable) and the row of long_operations_status if the row was removed on purpose
-        """)
+  /// The first row of the old table of an alteration that is an edit and would be lost with the
+  /// table; nil if there is none.
+  ///
+  /// While both tables have elements, that is an edit with the ID of a row that the app saved in the
+  /// new table; afterwards one that the new table lacks, because a status proves nothing about rows.
+  /// Clean rows are no loss: the app has fetched their records again, or will do so.
+  func lostEdit(of alteration: SoupAlteration) throws -> (row: Int64, words: String)? {
+    let (old, new) = (alteration.oldTable, alteration.new.table)
+    let tables: SQL = "SELECT count(*) FROM sqlite_schema WHERE name IN (\(old), \(new))"
+    guard try connection.integer(tables) == 2 else { return nil }
+    if alteration.isInBothTables, let row = try firstEdit(inOldTableOf: alteration, where: "id IN")
+    {
+      return (
+        row,
+        """
+        is an edit whose id another row of \(new) has by now; save the edits of \(old) in the app again, and \
+        drop that table and the row of long_operations_status
+        """
+      )
+    }
+    if alteration.isCopied, alteration.isOldThere,
+      let row = try firstEdit(inOldTableOf: alteration, where: "id NOT IN")
+    {
+      return (
+        row,
+        """
+        is an edit that \(new) lacks; save the edit in the app again, or drop \(old) and the row of \
+        long_operations_status if the row was removed on purpose
+        """
+      )
+    }
+    return nil
   }
 
   /// The first row of the old table that is an edit, or cannot be read, and whose ID is, or is not,

@@ -35,6 +35,8 @@ extension Store {
   // MARK: interrupted alterations
 
   /// Finishes interrupted alterations, as both SDKs do when they open a store.
+  ///
+  /// Difference: the SDKs drop an old table without comparing its rows.
   func resumeLongOperations() throws {
     guard try hasLongOperations() else { return }
     let rows = try SoupAlteration.rows(of: connection, platform: platform)
@@ -43,6 +45,7 @@ extension Store {
         path: path, reason: "long_operations_status " + SoupAlteration.unknownText)
     }
     let current = SoupAlteration.current(rows)
+    for row in current { try checkRows(of: row.alteration) }
     for var row in current { try transaction { try run(&row.alteration, row: row.id) } }
     // Alterations that the app requested meanwhile are applied to the soup in its current state.
     for case (let id?, let asked?) in rows where !current.contains(where: { $0.id == id }) {
@@ -150,8 +153,6 @@ extension Store {
   private func copyOldData(_ alteration: SoupAlteration) throws {
     let new = alteration.new
     let kept = alteration.keptColumns
-    // Difference: the SDKs fail at the first ID that the app has used in the new table since.
-    try checkBothTables(of: alteration)
     func copy(into table: String, _ fields: [(old: String, new: String)]) throws {
       try connection.execute(
         """

@@ -119,6 +119,19 @@ public final class Store {
     }
   }
 
+  /// Opens a store that a device may have edited, for writing.
+  ///
+  /// Throws if SQLite would lose changes of the device, before it opens the file.
+  package convenience init(edited path: String) throws(StoreError) {
+    try StoreError.mapping {
+      try StoreFileHeader.checkFiles(of: path)
+      if let loss = try WriteAheadLog.loss(at: path) {
+        throw StoreError.damaged(path: path, reason: loss)
+      }
+    }
+    try self.init(opening: path)
+  }
+
   /// Opens an untrusted file read-only, with all defenses.
   ///
   /// Throws if the file is damaged or its schema has anything that SmartStore does not create. If

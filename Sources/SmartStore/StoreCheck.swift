@@ -48,25 +48,31 @@ public struct StoreCheck: Sendable {
   public func violations(at path: String) throws(StoreError) -> [Violation] {
     try StoreError.mapping {
       try StoreFileHeader.checkFiles(of: path)
-      if try StoreFileHeader.isOtherKind(path) {
-        return [Violation.ofFile(StoreFileHeader.otherKind)]
-      }
-      if let words = Self.shortage(path) { return [Violation.ofFile(words)] }
-      let connection: Connection
-      do {
-        // The user waits for this one file, so elements of any size that an app may store are read.
-        connection = try Connection.hostile(
-          path,
-          limits: .init(heapMiB: 1024, deadlineSeconds: deadlineSeconds, lengthBytes: 256 << 20))
-      } catch let error as SQLiteError where error.isDamage {
-        return [Violation.ofFile(error.explanation)]
-      }
-      defer { connection.close() }
-      do {
-        return try Array(violations(of: connection).prefix(limit))
-      } catch let error as SQLiteError where error.isDamage {
-        return [Violation.ofFile(error.explanation)]
-      }
+      // The file is checked without its log.
+      let lost = try WriteAheadLog.loss(at: path).map { Violation.ofFile($0) }
+      return try Array(([lost].compactMap(\.self) + violations(ofFile: path)).prefix(limit))
+    }
+  }
+
+  private func violations(ofFile path: String) throws -> [Violation] {
+    if try StoreFileHeader.isOtherKind(path) {
+      return [Violation.ofFile(StoreFileHeader.otherKind)]
+    }
+    if let words = Self.shortage(path) { return [Violation.ofFile(words)] }
+    let connection: Connection
+    do {
+      // The user waits for this one file, so elements of any size that an app may store are read.
+      connection = try Connection.hostile(
+        path,
+        limits: .init(heapMiB: 1024, deadlineSeconds: deadlineSeconds, lengthBytes: 256 << 20))
+    } catch let error where error.isDamage {
+      return [Violation.ofFile(error.explanation)]
+    }
+    defer { connection.close() }
+    do {
+      return try violations(of: connection)
+    } catch let error as SQLiteError where error.isDamage {
+      return [Violation.ofFile(error.explanation)]
     }
   }
 
@@ -95,6 +101,7 @@ public struct StoreCheck: Sendable {
     guard schema.violations.isEmpty else { return violations }
     let faults = try connection.quickCheck()
     guard faults.isEmpty else { return violations + faults.map { Violation.ofFile($0) } }
+    let store = Store(connection, platform: platform)
     let interrupted = Set(schema.interrupted.map(\.old.name))
     for alteration in schema.interrupted {
       let step = alteration.lastStep.status(on: platform)
@@ -103,8 +110,10 @@ public struct StoreCheck: Sendable {
           "long_operations_status",
           "a change of the indexes of soup \"\(alteration.old.name)\" was interrupted after step "
             + "\(step); \(SoupAlteration.interruptedFix)"))
+      if let lost = try store.lostEdit(of: alteration) {
+        violations.append(Violation(alteration.oldTable, row: lost.row, lost.words))
+      }
     }
-    let store = Store(connection, platform: platform)
     violations += try soupNumbers(connection)
     violations += try differences(store, beside: interrupted)
     // Of a soup between two steps, only the schema can be checked.

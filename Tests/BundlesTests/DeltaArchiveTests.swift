@@ -88,7 +88,7 @@ import Testing
   }
 
   /// Adds a new record to a store that was returned afterwards, or some milliseconds before.
-  private func edit(_ path: String, before: Int64 = 0) throws {
+  private func edit(_ path: String, in soup: String = "cases", before: Int64 = 0) throws {
     let store = try Store(opening: path)
     store.clock = { Issued.now }
     if case .stamp(var stamp) = try Provenance.read(from: store) {
@@ -97,7 +97,7 @@ import Testing
     }
     store.clock = { Issued.now + before }
     try store.upsert(
-      [#"{"Id":"x","__local__":true,"__locally_created__":true}"#], into: "cases")
+      [#"{"Id":"x","__local__":true,"__locally_created__":true}"#], into: soup)
     try store.close()
   }
 
@@ -107,8 +107,9 @@ import Testing
       _ = try DeltaInstallation(delta).apply(to: place, install: "i")
       return nil
     } catch {
-      guard case .unsuitable(_, let reason) = error else { throw error }
-      #expect(error.fix?.contains("install the bundle instead") == true)
+      guard case .unsuitable(_, let reason, let isUnsent) = error else { throw error }
+      #expect(error.fix?.hasPrefix(isUnsent ? "return it first" : "install the bundle") == true)
+      #expect(isUnsent == (reason.contains("does not include") || reason.contains("has changed")))
       return reason
     }
   }
@@ -216,6 +217,32 @@ import Testing
       let reason = try refusal(delta, device)
       #expect(refused.map { reason?.contains($0) == true } ?? (reason == nil), "\(reason ?? "")")
     }
+  }
+
+  @Test func `a store whose edits its index or its damaged -wal conceals is refused`() throws {
+    let (scene, old, _, delta) = try issue(.android)
+    let device = try device(scene, old)
+    let path = device + "/" + old.stores[0].path
+    let before = try Files.read(path)
+    try edit(path, in: "accounts")
+    let connection = try Connection(path)
+    try connection.execute("UPDATE TABLE_1 SET TABLE_1_6 = NULL")
+    connection.close()
+    #expect(try refusal(delta, device)?.contains("the bundle does not include") == true)
+    try DurableFile.write(before, to: path)
+    let app = try Connection(path)
+    try app.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; BEGIN IMMEDIATE")
+    try app.execute("UPDATE TABLE_1 SET lastModified = 7")
+    try app.execute("COMMIT")
+    let (file, log) = (try Files.read(path), try Files.read(path + "-wal"))
+    app.close()
+    try DurableFile.write(file, to: path)
+    try DurableFile.write(Array(log.dropLast(30)), to: path + "-wal")
+    let error = #expect(throws: BundleError.self) {
+      try DeltaInstallation(delta).apply(to: device, install: "i")
+    }
+    #expect(error?.description.contains("its -wal is truncated in frame") == true)
+    #expect(try Files.read(path) == file && Files.read(path + "-wal").count == log.count - 30)
   }
 
   @Test func `a changed byte of a delta or its description is refused`() throws {

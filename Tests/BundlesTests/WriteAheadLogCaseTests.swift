@@ -104,13 +104,52 @@ struct HandMadeLog {
       device.close()
     }
 
-    func outcome(
-      _ log: [UInt8]?, _ number: Int = 0, store: [UInt8]? = nil, index: [UInt8]? = nil
-    ) throws -> Outcome {
-      let path = directory.file("returned\(number).db")
+    /// The first account of a live store that is opened for writing; nil if it is refused.
+    ///
+    /// A refused store is as it was, and a check says the same.
+    func live(_ log: [UInt8]?, store: [UInt8]? = nil, index: [UInt8]? = nil) throws -> String? {
+      let path = directory.file("live.db")
+      defer { for used in ["", "-wal", "-shm"] { try? Files.remove(path + used) } }
+      try write(store, log, index, to: path)
+      let check = try StoreCheck().violations(at: path).map(\.message)
+      do {
+        let opened = try Store(edited: path)
+        let text = try opened.retrieve([1], from: "accounts").first ?? "{}"
+        try opened.close()
+        #expect(!check.contains { $0.contains("-wal") })
+        return try JSONValue(parsing: text)["Name"]?.string
+      } catch StoreError.damaged(path: path, reason: let reason) {
+        #expect(check.contains(reason) && reason.contains("-wal"))
+        #expect(try Files.read(path) == store ?? self.store)
+        let kept = try Files.exists(path + "-wal") ? Files.read(path + "-wal") : nil
+        #expect(kept == log)
+        return nil
+      }
+    }
+
+    private func write(
+      _ store: [UInt8]?, _ log: [UInt8]?, _ index: [UInt8]?, to path: String
+    ) throws {
       try DurableFile.write(store ?? self.store, to: path)
       if let log { try DurableFile.write(log, to: path + "-wal") }
       if let index { try DurableFile.write(index, to: path + "-shm") }
+    }
+
+    /// What becomes of a return; a live store is refused for what a return is refused or warned for.
+    func outcome(
+      _ log: [UInt8]?, _ number: Int = 0, store: [UInt8]? = nil, index: [UInt8]? = nil
+    ) throws -> Outcome {
+      let outcome = try returned(log, number, store: store, index: index)
+      let whole: String? = if case .read(let name, told: false) = outcome { name } else { nil }
+      #expect(try live(log, store: store, index: index) == whole)
+      return outcome
+    }
+
+    private func returned(
+      _ log: [UInt8]?, _ number: Int, store: [UInt8]?, index: [UInt8]?
+    ) throws -> Outcome {
+      let path = directory.file("returned\(number).db")
+      try write(store, log, index, to: path)
       defer {
         for used in ["", "-wal", "-shm"].map({ path + $0 }) + [directory.file("root")] {
           try? Files.remove(used)
@@ -407,6 +446,15 @@ struct HandMadeLog {
     for noise in [[], [1, 2, 3], [UInt8](repeating: 0, count: 32768), device.store] {
       #expect(try device.outcome(device.log, index: noise) == Self.both)
     }
+    // An index that counts the committed frames shows that no more were.
+    let cut = Array(device.log.dropLast(4120))
+    #expect(try device.live(cut) == nil)
+    var whole = device.index
+    for copy in [0, 48] {
+      whole.replaceSubrange(copy + 16..<copy + 18, with: [UInt8(device.first), 0])
+    }
+    #expect(try device.live(cut, index: whole) == "one")
+    #expect(try device.live(cut, index: earlier) == nil)
     // An index of a later round: the log was copied before it was restarted.
     let later = Self.index(device.index, rounds: 1)
     #expect(try device.outcome(device.log, index: later) == .refused(.log))

@@ -254,7 +254,7 @@ import Testing
     let error = #expect(throws: BundleError.self) {
       try DeltaInstallation(refused).apply(to: place, install: "next")
     }
-    #expect(error?.description.contains("return it first") == true, "\(error as Any)")
+    #expect(error?.fix?.contains("return it first") == true, "\(error as Any)")
     let verdicts = try await scene.verdicts(phone, as: "again.db")
     #expect(verdicts[.updated] == 1 && verdicts[.created] == 1, "\(verdicts)")
     let from = try #require(

@@ -172,6 +172,20 @@ import Testing
     try Files.copy(live + "-wal", to: scene.store + "-wal")
     try store.close()
     connection.close()
+    // Cut off in transit, the -wal still belongs to the store.
+    let log = try Files.read(scene.store + "-wal")
+    try DurableFile.write(Array(log.dropLast(30)), to: scene.store + "-wal")
+    let words = [
+      ["run", "--store", scene.store, "--all"] + SyncScene.login,
+      ["delete", "--store", scene.store, "--name", "sync2"],
+    ].map { ["sync"] + $0 }
+    for words in words + [["store", "check", scene.store]] {
+      let refused = try scene.attache(words)
+      #expect(refused.status != 0)
+      #expect((refused.output + refused.error).contains("its -wal is truncated in frame"))
+    }
+    #expect(try Files.read(scene.store + "-wal").count == log.count - 30)
+    try DurableFile.write(log, to: scene.store + "-wal")
     let outcome = try scene.sync("--all")
     #expect(outcome.status == 0, "\(outcome.error)")
     #expect(outcome.output.contains("1 change, 1 sent"))

@@ -263,6 +263,13 @@ import Testing
       do { _ = try Store.finishAlterations(untrusted: test.store.path, to: copy) } catch let refusal
       { error = refusal }
       #expect("\(String(describing: error))".contains("row 3 of TABLE_1_old is an edit") == isEdit)
+      let check = try StoreCheck().violations(at: test.store.path).map(\.description)
+      #expect(check.contains { $0.hasPrefix("TABLE_1_old row 3: is an edit that") } == isEdit)
+      let before = try read(test.store.path)
+      var live: (any Error)?
+      do { try Store(opening: test.store.path).close() } catch { live = error }
+      #expect(live as? StoreError == error as? StoreError && (live != nil) == isEdit)
+      #expect(try (read(test.store.path) == before) == isEdit)
       #expect(
         FileManager.default.fileExists(atPath: copy) != isEdit, "\(String(describing: error))")
     }

@@ -95,11 +95,10 @@ package struct DeltaInstallation {
         && include.install == stamp.install && (include.handback ?? -1) >= (stamp.handback ?? 0)
     }
     guard isIncluded else {
-      return "has changes, or came with open edits, that the bundle does not include: "
-        + "return it first"
+      return "has changes, or came with open edits, that the bundle does not include"
     }
     return lastChange ?? .min <= lastReturn ?? .min
-      ? nil : "has changed since the return that the bundle includes: return it first"
+      ? nil : "has changed since the return that the bundle includes"
   }
 
   private func requireIncluded(_ target: Target, _ manifest: Manifest) throws {
@@ -107,7 +106,7 @@ package struct DeltaInstallation {
     let reason = Self.refusal(
       stamp, lastChange: try StoreDelta.lastChange(target.delta, in: target.store),
       lastReturn: try StoreDelta.lastReturn(in: target.store), manifest)
-    if let reason { throw StoreDelta.Refusal(sentence: reason) }
+    if let reason { throw StoreDelta.Refusal(sentence: reason, isUnsent: true) }
   }
 
   private func targets(
@@ -144,7 +143,7 @@ package struct DeltaInstallation {
     }
     let original = try Files.status(path)
     let opened = try plain(path, as: unpacked + ".store")
-    let store = try Store(opening: opened)
+    let store = try Store(edited: opened)
     guard case .stamp(let stamp) = try Provenance.read(from: store) else {
       throw BundleError.unsuitable(path: path, reason: "has no stamp of attache")
     }
@@ -177,7 +176,8 @@ package struct DeltaInstallation {
 
   private func refusing(_ path: String, _ body: () throws -> Void) throws {
     do { try body() } catch let refusal as StoreDelta.Refusal {
-      throw BundleError.unsuitable(path: path, reason: refusal.sentence)
+      throw BundleError.unsuitable(
+        path: path, reason: refusal.sentence, isUnsent: refusal.isUnsent)
     }
   }
 }

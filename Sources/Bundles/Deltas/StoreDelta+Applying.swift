@@ -67,6 +67,8 @@ extension StoreDelta {
   /// The reason for which a store does not take a delta.
   package struct Refusal: Error {
     package let sentence: String
+    /// Whether it has changes that must be returned first.
+    package var isUnsent = false
   }
 
   /// Whether a plain store is one that a delta is for.
@@ -136,11 +138,14 @@ extension StoreDelta {
   package static func lastChange(_ file: File, in store: Store) throws -> Int64? {
     try file.soups.compactMap { soup -> Int64? in
       guard let found = try store.find(soup.name) else { return nil }
-      let column = found.columns.first { $0.spec.path == SyncField.local }?.name
+      // An alterSoup may have left the column empty.
+      let flags =
+        found.columns.filter { $0.spec.path == SyncField.local }.prefix(1).map(\.name)
+        + ["json_extract(soup, '$.\(SyncField.local)')"]
       // Both platforms' spellings of a flag that is not set.
       let query: SQL = """
         SELECT max(coalesce(lastModified, \(Int64.max))) FROM \(raw: found.table)
-        WHERE \(raw: column ?? "json_extract(soup, '$.\(SyncField.local)')")
+        WHERE coalesce(\(raw: flags.joined(separator: ", ")), 0)
           NOT IN (0, '0', 'false', '')
         """
       return try store.connection.integer(query)

@@ -75,7 +75,7 @@ struct SyncStore: ~Copyable {
   /// Opens the store, or creates it in the platform's layout.
   borrowing func open(_ platform: Platform?) throws -> sending Store {
     guard isNew else {
-      let store = try Store(opening: path)
+      let store = try Store(edited: path)
       if let platform, platform != store.platform {
         throw UsageError(
           "\(path) has the layout of \(store.platform.rawValue), not of \(platform.rawValue)",

@@ -1,5 +1,3 @@
-import SQLite
-import SmartStore
 import System
 
 /// The `-wal` of a store, checked before SQLite reads it.
@@ -8,20 +6,20 @@ import System
 /// transit, the device's last edits would be lost silently. After the last commit, only whole
 /// frames of an uncommitted change and frames of earlier rounds of the log are allowed; everything
 /// else is damage (https://www.sqlite.org/walformat.html).
-struct WriteAheadLog {
+package struct WriteAheadLog {
   /// The fault of a log, as the end of a sentence.
-  struct Damage: Error, Hashable {
-    let words: String
+  package struct Damage: Error, Hashable {
+    package let words: String
   }
 
   /// The size of the database in pages after the last commit; nil if nothing is committed.
-  private(set) var committedPages: UInt32?
+  package private(set) var committedPages: UInt32?
   /// The number of frames up to the last commit.
   private(set) var committedFrames: UInt32 = 0
   /// The page size in bytes.
-  let pageSize: Int
+  package let pageSize: Int
   /// Whether the log has frames after its last commit, of a change that was not completed.
-  private(set) var hasUnfinished = false
+  package private(set) var hasUnfinished = false
 
   /// The salts in the header of each frame of this round.
   let salts: [UInt8]
@@ -120,17 +118,18 @@ struct WriteAheadLog {
   /// taken for a salt.
   private static let mostRounds = 1 << 16
 
-  /// Returns the first page of the database that is neither in the log nor complete in a file of
-  /// the given size; nil if none is missing.
-  func missingPage(beside bytes: Int64) -> Int64? {
+  /// The page that is neither in the log nor complete in a file of the given size, as the end of a
+  /// sentence about the file; nil if none is missing.
+  package func shortage(beside bytes: Int64) -> String? {
     guard let committedPages else { return nil }
     let (size, last) = (Int64(pageSize), Int64(committedPages))
     let first = bytes / size + 1
     guard first <= last else { return nil }
-    return (first...last).first { page in
+    let missing = (first...last).first { page in
       // SQLite locks bytes of this page, and never writes it.
       page != Self.lockedByte / size + 1 && !committed.contains(UInt32(page))
     }
+    return missing.map { "is truncated in page \($0), which its -wal does not contain" }
   }
 
   private static let lockedByte: Int64 = 1 << 30
@@ -148,11 +147,11 @@ struct WriteAheadLog {
     }
   }
 
-  fileprivate static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
+  static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
     bytes[at..<at + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  fileprivate static func read(
+  static func read(
     _ count: Int, of file: borrowing FileDescriptorHandle
   ) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
@@ -168,110 +167,65 @@ struct WriteAheadLog {
   }
 }
 
-/// The `-shm` next to a store: SQLite's index of the `-wal`, which counts the committed frames.
-///
-/// Only this count is read (https://www.sqlite.org/walformat.html, "The WAL-Index File Format").
-struct WriteAheadIndex {
-  /// One of the two copies of the header.
-  private struct Header {
-    let frames: UInt32
-    let salts: [UInt8]
-  }
-
-  private var headers: [Header] = []
-  /// The number of frames that are already in the database file.
-  private let foldedFrames: UInt32
-
-  /// The number of bytes read from the start of the file.
-  static let headerSize = 136
-  private static let copySize = 48
-
-  /// Reads the index of a store's log; nil if it is missing or unusable.
-  init?(path: String) throws {
-    guard Files.exists(path) else { return nil }
-    let bytes = try WriteAheadLog.read(Self.headerSize, of: Files.openRegular(path))
-    guard bytes.count == Self.headerSize else { return nil }
-    // In the device's byte order, which is little-endian on every platform of the SDKs.
-    func word(_ at: Int) -> UInt32 { WriteAheadLog.word(bytes, at).byteSwapped }
-    foldedFrames = word(2 * Self.copySize)
-    for at in [0, Self.copySize] where word(at) == 3_007_000 && bytes[at + 12] == 1 {
-      headers.append(Header(frames: word(at + 16), salts: Array(bytes[at + 32..<at + 40])))
-    }
-    if headers.isEmpty { return nil }
-  }
-
-  /// Returns the number of committed frames that are missing from the log or, if there is no log,
-  /// from the database file; nil if none is missing.
-  func framesMissing(from log: WriteAheadLog?) -> UInt32? {
-    headers.compactMap { header -> UInt32? in
-      guard let log else { return header.frames > foldedFrames ? header.frames : nil }
-      let isOfLog = header.salts == log.salts
-      let isLater = WriteAheadLog.rounds(from: log.salts, to: header.salts) > 0
-      guard isOfLog || isLater, header.frames > (isOfLog ? log.committedFrames : 0) else {
-        return nil
-      }
-      return header.frames
-    }.max()
-  }
-
-  /// Copies the used part of an index to a new file.
-  static func copyHeader(of path: String, to copy: String) throws {
-    let bytes = try WriteAheadLog.read(headerSize, of: Files.openRegular(path))
-    try Files.createNew(copy).write(bytes)
-  }
-}
-
-extension ReturnValidator {
-  /// Merges the log of a private copy into it, and returns whether it contained an uncommitted
-  /// change.
+extension WriteAheadLog {
+  /// Reads the log next to a store whose index is given; nil if there is none, or an empty one.
   ///
-  /// Refuses a log that lacks frames which its index counts as committed.
-  func foldLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws -> Bool {
-    let log: WriteAheadLog
-    do {
-      log = try WriteAheadLog(path: path + "-wal")
-    } catch let damage as WriteAheadLog.Damage {
-      throw refusal(name, damage.words)
+  /// Throws `Damage` if a change that was committed is missing.
+  package static func checked(
+    of path: String, _ index: WriteAheadIndex?
+  ) throws -> WriteAheadLog? {
+    guard try isThere(beside: path) else {
+      guard let frames = index?.framesMissing(from: nil), try StoreFileHeader(path: path).hasLog
+      else { return nil }
+      throw Damage(words: "is missing, and the -shm counts \(frames) committed frames")
     }
+    let log = try WriteAheadLog(path: path + "-wal")
     if let frames = index?.framesMissing(from: log) {
-      throw refusal(
-        name,
-        "has \(log.committedFrames) committed frames of its round, and its -shm counts \(frames)"
-      )
+      let found = log.committedFrames
+      throw Damage(words: "has \(found) committed frames of its round, its -shm counts \(frames)")
     }
     let header = try StoreFileHeader(path: path)
     guard header.pageSize == log.pageSize else {
-      throw refusal(name, "belongs to a file with another page size")
+      throw Damage(words: "belongs to a file with another page size")
     }
-    let bytes = Int64(log.committedPages ?? 0) * Int64(log.pageSize)
-    guard bytes <= expected.fileBytes else {
-      throw Refusal.tooLarge(name, than: expected.fileBytes, beside: " with its -wal")
-    }
-    if let page = try log.missingPage(beside: Files.size(of: path)) {
-      throw Refusal.unsound(name, "is truncated in page \(page), which its -wal does not contain")
-    }
-    try refusingDamage(name) {
-      try Connection.foldLog(untrusted: path)
-    }
-    if log.committedPages != nil, try Files.size(of: path) != bytes {
-      throw refusal(name, "was not merged completely")
-    }
-    return log.hasUnfinished
+    return log
   }
 
-  /// Refuses a store without a log if its index counts committed frames that are missing from the
-  /// file.
-  func requireNoLog(of path: String, _ name: String, _ index: WriteAheadIndex?) throws {
-    guard let frames = index?.framesMissing(from: nil), try StoreFileHeader(path: path).hasLog
-    else { return }
-    throw refusal(name, "is missing, and the -shm counts \(frames) committed frames")
+  private static func isThere(beside path: String) throws -> Bool {
+    try Files.exists(path + "-wal") && Files.size(of: path + "-wal") > 0
   }
 
-  private func refusal(_ name: String, _ words: String) -> Refusal {
-    Refusal(
-      .log, "the -wal of \(name) \(words)",
-      fix:
-        "run PRAGMA wal_checkpoint(TRUNCATE) in the app, or have the device send its store again with the "
-        + "unchanged -wal")
+  /// The changes that SQLite would lose if it opened a store with its log, as the reason and the fix;
+  /// nil if it would lose none.
+  ///
+  /// SQLite reads a log up to its first invalid frame, and deletes it afterwards. A log may also have
+  /// been cut off within a change that was committed, unless the index shows that it was not.
+  static func loss(at path: String) throws -> String? {
+    guard Files.exists(path) else { return nil }
+    // SQLite expects the log next to the file itself.
+    return try lossReason(at: Files.resolved(path)).map { "\($0); \(fix)" }
   }
+
+  private static func lossReason(at path: String) throws -> String? {
+    let header = try StoreFileHeader(path: path)
+    guard header.isDatabase else {
+      // SQLite deletes a log next to an empty file.
+      return try header.bytes.isEmpty && isThere(beside: path)
+        ? "the file is empty, and its -wal is not" : nil
+    }
+    do {
+      let index = try WriteAheadIndex(path: path + "-shm")
+      guard let log = try checked(of: path, index) else { return nil }
+      if log.hasUnfinished, index?.isOf(log) != true {
+        throw Damage(words: "ends with a change that was never committed: it may have been cut off")
+      }
+      return try log.shortage(beside: Files.size(of: path)).map { "the file " + $0 }
+    } catch let damage as Damage {
+      return "its -wal " + damage.words
+    }
+  }
+
+  private static let fix =
+    "copy it again with its -wal, or run PRAGMA wal_checkpoint(TRUNCATE) in the app first; the same "
+    + "PRAGMA on the copy keeps what SQLite can read of it"
 }
