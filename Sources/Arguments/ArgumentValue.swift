@@ -19,7 +19,9 @@ extension ArgumentValue where Self: RawRepresentable & CaseIterable, RawValue ==
   /// The raw values, in the order of declaration.
   package static var candidates: [String] { allCases.map(\.rawValue) }
   /// The list of allowed words.
-  package static var expectation: String { "one of " + candidates.joined(separator: ", ") }
+  package static var expectation: String {
+    (candidates.count == 1 ? "" : "one of ") + candidates.joined(separator: ", ")
+  }
   package var argumentText: String { rawValue }
 }
 

@@ -50,9 +50,9 @@ package enum BundleReader {
         try SealedArchive.read(part, of: reader, path, document: "the manifest", nil)
         return manifest
       }
-      let scratch = try Files.makeScratchDirectory(ProcessEnvironment.variables())
-      defer { try? Files.remove(scratch) }
-      try readSealed(part, manifest, of: reader, path, limits, key, in: scratch, to: nil)
+      let scratch = try ScratchDirectory(ProcessEnvironment.variables())
+      defer { scratch.remove() }
+      try readSealed(part, manifest, of: reader, path, limits, key, in: scratch.path, to: nil)
       return manifest
     }
   }

@@ -146,8 +146,10 @@ long attache_write_quietly(int descriptor, const void *bytes, unsigned long coun
   return written;
 }
 
+int attache_open_process(int child) { return (int)syscall(SYS_pidfd_open, child, 0); }
+
 int attache_wait_for_exit(int child, int milliseconds) {
-  const int descriptor = (int)syscall(SYS_pidfd_open, child, 0);
+  const int descriptor = attache_open_process(child);
   if (descriptor < 0) return errno;
   struct pollfd ended = {.fd = descriptor, .events = POLLIN};
   struct timespec now;

@@ -38,6 +38,9 @@ extension LedgerNote<String> {
   /// none.
   package static var orders: Self { Self("orders") }
 
+  /// Where orders were last written; none if never.
+  package static var workStore: Self { Self("work store") }
+
   /// How a user reads records that users share, as a digest; none if never shared.
   package static func readingClass(_ snapshotID: String) -> Self { Self("reads \(snapshotID)") }
 

@@ -11,12 +11,21 @@ package struct DirectoryStore: ObjectStore {
   /// The time after which a lock file was left by a process that ended.
   private let lockSeconds: Int
 
-  /// Opens a directory, which need not exist yet.
-  package init(_ path: String, lockSeconds: Int = 60) {
-    (self.path, self.lockSeconds) = (path, lockSeconds)
+  /// Whether the directory is created if it is missing.
+  private let mayBeNew: Bool
+
+  /// Opens a directory, which need not exist if it may be new.
+  ///
+  /// A directory that was used before may be in a file system that is not mounted.
+  package init(_ path: String, mayBeNew: Bool = true, lockSeconds: Int = 60) {
+    (self.path, self.mayBeNew, self.lockSeconds) = (path, mayBeNew, lockSeconds)
   }
 
   package var location: String { path }
+
+  private func requireDirectory() throws(ObjectStoreError) {
+    guard mayBeNew || Files.isDirectory(path) else { throw ObjectStoreError(.missing, path) }
+  }
 
   package func url(_ method: String, _ key: String, seconds: Int) -> String? { nil }
 
@@ -42,8 +51,9 @@ package struct DirectoryStore: ObjectStore {
         key: key, size: status.size, version: Self.version(status),
         modified: status.modifiedNanoseconds / 1_000_000)
     } catch {
-      if error.isMissing { return nil }
-      throw ObjectStoreError(error, file)
+      guard error.isMissing else { throw ObjectStoreError(error, file) }
+      try requireDirectory()
+      return nil
     }
   }
 
@@ -72,7 +82,8 @@ package struct DirectoryStore: ObjectStore {
       try Files.copy(file, to: path)
     } catch {
       if error.isMissing { return nil }
-      throw ObjectStoreError(error, file)
+      // A store that is only read is neither full nor read-only.
+      throw ObjectStoreError(error, file, of: "the directory for temporary files")
     }
     // A file that was replaced or is still being written is not this version.
     guard try status(key)?.version == object.version else {
@@ -93,6 +104,7 @@ package struct DirectoryStore: ObjectStore {
     _ key: String, _ content: ObjectContent, if condition: PutCondition
   ) async throws(ObjectStoreError) -> ObjectVersion {
     let file = try file(key)
+    try requireDirectory()
     let temporary = DurableFile.temporaryName(for: file)
     defer {
       // Left behind only if the disk fails too; every reader ignores its name.
@@ -235,33 +247,39 @@ package struct DirectoryStore: ObjectStore {
   package func page(
     of prefix: String, after mark: String?
   ) async throws(ObjectStoreError) -> ObjectPage {
-    var objects: [ObjectEntry] = []
+    var page = ObjectPage(objects: [])
     // The directory of the prefix, without the start of a name.
     let directory = prefix.lastIndex(of: "/").map { String(prefix[..<$0]) } ?? ""
     if !directory.isEmpty { _ = try file(directory) }
-    try collect(directory, prefix, into: &objects)
-    objects.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    return ObjectPage(objects: objects)
+    try collect(directory, prefix, into: &page)
+    page.objects.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    return page
   }
 
   private func collect(
-    _ directory: String, _ prefix: String, into objects: inout [ObjectEntry]
+    _ directory: String, _ prefix: String, into page: inout ObjectPage
   ) throws(ObjectStoreError) {
     let place = directory.isEmpty ? path : path + "/" + directory
-    let names: [String]
-    do throws(SystemError) { names = try Files.listing(place).names } catch {
-      if error.isMissing { return }
-      throw ObjectStoreError(error, place)
+    let start = directory.isEmpty ? "" : directory + "/"
+    let (names, unreadable): ([String], [String])
+    do throws(SystemError) { (names, unreadable) = try Files.listing(place) } catch {
+      guard error.isMissing else { throw ObjectStoreError(error, place) }
+      return try requireDirectory()
     }
     for name in names where !name.hasPrefix(".") {
-      let key = directory.isEmpty ? name : directory + "/" + name
+      let key = start + name
       if let object = try status(key) {
-        if key.hasPrefix(prefix) { objects.append(object) }
-      } else if Files.isDirectory(path + "/" + key), !Files.isSymbolicLink(path + "/" + key),
-        key.hasPrefix(prefix) || prefix.hasPrefix(key + "/")
-      {
-        try collect(key, prefix, into: &objects)
+        if key.hasPrefix(prefix) { page.objects.append(object) }
+      } else if let kind = (try? Files.status(path + "/" + key))?.kind {
+        if kind != .directory {
+          if key.hasPrefix(prefix) { page.foreign.append(ForeignEntry(key, kind.words)) }
+        } else if key.hasPrefix(prefix) || prefix.hasPrefix(key + "/") {
+          try collect(key, prefix, into: &page)
+        }
       }
+    }
+    for key in unreadable.map({ start + $0 }) where key.hasPrefix(prefix) {
+      page.foreign.append(ForeignEntry(key, nil))
     }
   }
 }

@@ -50,14 +50,20 @@ package protocol ObjectStore: Sendable {
 extension ObjectStore {
   /// Returns all objects whose keys start with a prefix, in the order of their keys.
   package func list(_ prefix: String) async throws(ObjectStoreError) -> [ObjectEntry] {
-    var objects: [ObjectEntry] = []
+    try await wholePage(of: prefix).objects
+  }
+
+  /// Returns all pages as one.
+  package func wholePage(of prefix: String) async throws(ObjectStoreError) -> ObjectPage {
+    var whole = ObjectPage(objects: [])
     var mark: String?
     repeat {
       let page = try await page(of: prefix, after: mark)
-      objects += page.objects
+      whole.objects += page.objects
+      whole.foreign += page.foreign
       mark = page.next
     } while mark != nil
-    return objects
+    return whole
   }
 
   /// Checks that the store honours conditions, with four writes of a new key below `prefix`.

@@ -13,6 +13,8 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case ignoresConditions
     /// The store cannot be reached, or answered until the deadline that it cannot work.
     case unreachable(String)
+    /// The directory of the store is missing.
+    case missing
     /// The credentials are wrong, or do not allow the request.
     case denied(String)
     /// The store refused the request.
@@ -26,7 +28,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     /// The key cannot be the key of an object in this store.
     case invalidKey
     /// A file of this machine, or of the directory, cannot be read or written.
-    case file(String)
+    case file(String, fix: String = "check the file")
     /// The task was cancelled.
     case cancelled
   }
@@ -46,6 +48,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .ignoresConditions:
       "\(location) ignores conditional writes (If-None-Match, If-Match), so two writers could overwrite "
         + "each other"
+    case .missing: "the directory \(location) does not exist"
     case .unreachable(let reason): "\(location) cannot be reached: \(reason)"
     case .denied(let reason): "access to \(location) was denied: \(reason)"
     case .refused(let reason): "the store refused the request for \(location): \(reason)"
@@ -54,7 +57,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .tooLarge: "\(location) is larger than the limit"
     case .damaged: "the content of \(location) does not have the recorded digest"
     case .invalidKey: "\(location) is not a valid key in this store"
-    case .file(let reason): reason
+    case .file(let reason, _): reason
     case .cancelled: "the request for \(location) was cancelled"
     }
   }
@@ -65,6 +68,7 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .conditionFailed: "run again; if it persists, look for another machine that publishes"
     case .ignoresConditions:
       "use a store with conditional writes; for Google Cloud Storage set \"dialect\": \"gcs\""
+    case .missing: "mount it, or create it, and run again"
     case .unreachable: "check the endpoint and the network, and run again"
     case .denied: "check the access key and its permissions"
     case .refused: "check the endpoint, the region and the bucket"
@@ -72,14 +76,18 @@ package struct ObjectStoreError: Error, Sendable, Hashable, CustomStringConverti
     case .tooLarge: "raise the limit, or remove the object"
     case .damaged: "run again; if it persists, remove the object"
     case .invalidKey: "rename or remove the object"
-    case .file: "check the file"
+    case .file(_, let fix): fix
     case .cancelled: "run again"
     }
   }
 }
 
 extension ObjectStoreError {
-  init(_ error: SystemError, _ location: String) {
-    self.init(.file(error.description), location)
+  /// An error of a file; `place` is what may be full or read-only.
+  init(_ error: SystemError, _ location: String, of place: String = "the store") {
+    let fix =
+      error.isFull
+      ? "free space in \(place)" : error.isReadOnly ? "make \(place) writable" : "check the file"
+    self.init(.file(error.description, fix: fix), location)
   }
 }

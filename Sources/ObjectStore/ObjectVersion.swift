@@ -26,9 +26,24 @@ package struct ObjectEntry: Sendable, Hashable {
   package var sha256: String?
 }
 
+/// A name of a directory that is not an object.
+package struct ForeignEntry: Sendable, Hashable {
+  /// Its key, as an object without content.
+  package let object: ObjectEntry
+  /// Its type, with an article; nil if the name is not UTF-8.
+  package let kind: String?
+
+  init(_ key: String, _ kind: String?) {
+    object = ObjectEntry(key: key, size: 0, version: ObjectVersion(""), modified: 0)
+    self.kind = kind
+  }
+}
+
 /// A part of a list of objects.
 package struct ObjectPage: Sendable, Hashable {
   package var objects: [ObjectEntry]
+  /// What a directory has in addition to objects and directories.
+  package var foreign: [ForeignEntry] = []
   /// The mark to ask for the next page with; nil if this is the last one.
   package var next: String?
 }

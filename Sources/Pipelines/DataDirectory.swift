@@ -112,11 +112,64 @@ package struct DataDirectory: Sendable, Hashable {
     let file = Files.resolvedIfThere(pipeline.file)
     let isOwn =
       Files.isWithin(place, home) && Self.isOwn(String(place.dropFirst(home.utf8.count + 1)))
-    guard isOwn || Files.isWithin(home, place) || Files.isWithin(file, place) else { return }
+    let isForeign = Self.holding(place).map { $0 != home } ?? Self.isRootOfFiles(place)
+    let isNamed = pipeline.namedFiles.contains {
+      Files.isWithin(Files.resolvedIfThere($0), place)
+    }
+    guard
+      isOwn || isForeign || isNamed || Files.isWithin(home, place) || Files.isWithin(file, place)
+    else { return }
     throw PipelineError(
       .configuration, "inbox.own",
       "the inbox contains attache's own files, which would be taken for returns",
       location: place, fix: "name a separate directory as inbox.\(key)")
+  }
+
+  /// The data directory of a pipeline that a directory is or is in; nil for an inbox of the usual
+  /// name, and for a directory in none.
+  private static func holding(_ place: String) -> String? {
+    var (path, below) = (place, "")
+    while true {
+      if hasFiles(path) { return below == "inbox" ? nil : path }
+      below = Files.name(of: path)
+      guard let parent = Files.parent(of: path), parent != path else { return nil }
+      path = parent
+    }
+  }
+
+  /// Whether a run of some pipeline has files in this directory.
+  private static func hasFiles(_ path: String) -> Bool {
+    let parent = Files.parent(of: path) ?? "/"
+    let data = DataDirectory(root: parent == "/" ? "" : parent, name: Files.name(of: path))
+    return Files.exists(data.state) || Files.exists(data.stampKey)
+  }
+
+  /// Whether a directory holds data directories of pipelines.
+  private static func isRootOfFiles(_ path: String) -> Bool {
+    ((try? Files.list(path)) ?? []).contains { hasFiles(path + "/" + $0) }
+  }
+
+  /// Throws if a report of a dry run would be written into the data directory or an inbox.
+  func checkReport(at place: String, of pipeline: Pipeline) throws {
+    var reserved = [path, inbox(pipeline.inbox.path)]
+    if case .directory(let path)? = pipeline.inbox.store { reserved.append(path) }
+    let resolved = Files.resolvedIfThere(place)
+    guard reserved.contains(where: { Files.isWithin(resolved, Files.resolvedIfThere($0)) }) else {
+      return
+    }
+    throw PipelineError(
+      .configuration, "report.place",
+      "the report would be written into the pipeline's data directory or its inbox",
+      location: place, fix: "name another directory in --report")
+  }
+
+  /// The ID of the org of every demo, which no org of a customer has.
+  package static let demoOrganization = "00D5g0000000001EAA"
+
+  /// Removes the mark by which `attache demo` empties the directory, unless its org is a demo's.
+  package func removeMark(ofDemo organization: String?) throws {
+    guard let organization, organization != Self.demoOrganization else { return }
+    try Files.remove(path + "/" + MarkedDirectory.markerName)
   }
 
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.

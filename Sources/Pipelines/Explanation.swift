@@ -32,7 +32,7 @@ package enum Explanation {
 
   private static func unknown(_ name: String, _ data: DataDirectory) -> PipelineError {
     PipelineError(
-      .usage, "explain.unknown", "nothing is known about \"\(name)\"", location: data.path,
+      .unknownName, "explain.unknown", "nothing is known about \"\(name)\"", location: data.path,
       fix:
         "name a record's Id, a device's local id, or an edit's number as listed by status and in "
         + "the report")

@@ -7,8 +7,10 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
   package enum Kind: Sendable, Equatable {
     /// An I/O error or a defect.
     case failed
-    /// The command line names something that does not exist.
+    /// The command line is invalid.
     case usage
+    /// The command line names something that does not exist.
+    case unknownName
     /// The configuration is invalid, or the org or the ledger does not match the pipeline.
     case configuration
     /// A login or a permission is missing.
@@ -26,7 +28,7 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
       switch self {
       case .failed: .failed
       case .usage: .usage
-      case .configuration: .configuration
+      case .configuration, .unknownName: .configuration
       case .authentication: .authentication
       case .tryLater: .tryLater
       case .locked: .locked
@@ -70,7 +72,8 @@ package struct PipelineError: Error, Sendable, CustomStringConvertible {
     func local(_ name: String) -> String { String(name.lowercased().prefix { $0 != "@" }) }
     let nearest = Spelling.nearest(name, among: names.filter { local($0) == local(name) })
     self.init(
-      .usage, "users.unknown", "\(name) is not a user of the pipeline", location: pipeline.file,
+      .unknownName, "users.unknown", "\(name) is not a user of the pipeline",
+      location: pipeline.file,
       fix: nearest.map { "did you mean \($0)?" } ?? Self.nameUser(names, near: name))
   }
 

@@ -208,9 +208,7 @@ extension Reconciler {
       ended
         + held.map { edit in
           var detail = OutcomeDetail.because(words)
-          if edit.finding == nil {
-            detail.fields = try histories.history(of: edit).editedFields(of: edit, rules).edited
-          }
+          detail.fields = try histories.history(of: edit).editedFields(of: edit, rules).edited
           return (edit, Settlement(.notAttempted, detail))
         })
     if !held.isEmpty {

@@ -136,8 +136,7 @@ package struct Inbox: Sendable {
   private func unnameable(_ name: String) -> Candidate {
     Candidate(
       path: directory + "/" + name, name: name, kind: .store, hasLog: false, hasStoodStill: true,
-      refusal: Refusal(
-        .name, "the name \(name) in the inbox is not UTF-8", fix: "give the file another name"))
+      refusal: .unreadableName(name))
   }
 
   /// Returns the candidate for a named file, which need not stay unchanged first.
@@ -174,11 +173,7 @@ package struct Inbox: Sendable {
         hasStoodStill: hasStoodStill(path, now), refusal: refusal)
     }
     guard status.kind == .regular else {
-      return found(
-        .store,
-        Refusal(
-          .archive, "\(name) is \(status.kind.words), not a regular file",
-          fix: "put the file itself into the inbox"))
+      return found(.store, .notAFile(name, status.kind.words))
     }
     let kind: TakenReturn.Kind = Inbox.isArchive(path) ? .bundle : .store
     return found(kind, tooLarge(path, name, status.size, kind))

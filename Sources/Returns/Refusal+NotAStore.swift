@@ -59,6 +59,18 @@ extension Refusal {
       fix: "remove it from the inbox, or " + raiseLimit)
   }
 
+  /// The name is that of a link, a directory or a device.
+  package static func notAFile(_ name: String, _ kind: String) -> Refusal {
+    Refusal(
+      .archive, "\(name) is \(kind), not a regular file", fix: "put the file itself into the inbox")
+  }
+
+  /// The name is not UTF-8, so it cannot be opened as it was read.
+  package static func unreadableName(_ name: String) -> Refusal {
+    Refusal(
+      .name, "the name \(name) in the inbox is not UTF-8", fix: "give the file another name")
+  }
+
   /// The file changed while it was read.
   package static func changing(_ name: String) -> Refusal {
     Refusal(

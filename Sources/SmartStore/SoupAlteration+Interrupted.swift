@@ -136,7 +136,8 @@ extension Store {
     let (old, new) = (alteration.oldTable, alteration.new.table)
     let tables: SQL = "SELECT count(*) FROM sqlite_schema WHERE name IN (\(old), \(new))"
     guard try connection.integer(tables) == 2 else { return nil }
-    if alteration.isInBothTables, let row = try firstEdit(inOldTableOf: alteration, where: "id IN")
+    if alteration.isInBothTables,
+      let row = try firstEdit(inOldTableOf: alteration, where: "EXISTS", "")
     {
       return (
         row,
@@ -147,7 +148,8 @@ extension Store {
       )
     }
     if alteration.isCopied, alteration.isOldThere,
-      let row = try firstEdit(inOldTableOf: alteration, where: "id NOT IN")
+      let row = try firstEdit(
+        inOldTableOf: alteration, where: "NOT EXISTS", "AND new.created IS old.created")
     {
       return (
         row,
@@ -162,8 +164,11 @@ extension Store {
 
   /// The first row of the old table that is an edit, or cannot be read, and whose ID is, or is not,
   /// in the new table.
+  ///
+  /// A copied row keeps the time at which it was created. If that differs, a row that the app saved
+  /// since has its ID.
   private func firstEdit(
-    inOldTableOf alteration: SoupAlteration, where condition: String
+    inOldTableOf alteration: SoupAlteration, where condition: String, _ isSame: String
   ) throws -> Int64? {
     let flag = flag(of: alteration.old) ?? "0"
     let scanner = RecordScanner(paths: [SyncField.local])
@@ -172,8 +177,10 @@ extension Store {
     defer { spans.deallocate() }
     var lost: Int64?
     let sql: SQL = """
-      SELECT id, soup, \(flag) FROM \(raw: alteration.oldTable)
-      WHERE \(raw: condition) (SELECT id FROM \(raw: alteration.new.table)) ORDER BY id
+      SELECT id, soup, \(flag) FROM \(raw: alteration.oldTable) old
+      WHERE \(raw: condition)
+        (SELECT 1 FROM \(raw: alteration.new.table) new WHERE new.id = old.id \(raw: isSame))
+      ORDER BY id
       """
     try connection.rows(sql) { row in
       guard lost == nil else { return }

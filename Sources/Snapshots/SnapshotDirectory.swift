@@ -18,16 +18,15 @@ package struct SnapshotDirectory: Sendable {
     "\(path)/\(generation)/\(platform.rawValue)"
   }
 
-  /// The content of `current`; nil if nothing was ever published.
+  /// The content of `current`; nil if nothing was ever published, or if the file is damaged: the
+  /// next run writes it again.
   package func current() throws(SnapshotError) -> CurrentGeneration? {
     try SnapshotError.mapping {
       let file = path + "/current"
-      guard Files.exists(file) else { return nil }
-      let line = String(decoding: try Files.read(file, limit: 4096), as: UTF8.self)
-      guard let current = CurrentGeneration(line: line) else {
-        throw SnapshotError.damaged(path: file, file: "its line", reason: "cannot be read")
-      }
-      return current
+      let limit = 4096
+      guard Files.exists(file), try Files.size(of: file) <= limit else { return nil }
+      return CurrentGeneration(
+        line: String(decoding: try Files.read(file, limit: limit), as: UTF8.self))
     }
   }
 

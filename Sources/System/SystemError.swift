@@ -43,6 +43,8 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// Whether the disk or the user's quota is full.
   package var isFull: Bool { [ENOSPC, EDQUOT].contains(errno) }
+  /// Whether the file system is mounted read-only.
+  package var isReadOnly: Bool { errno == EROFS }
 
   /// Whether permission was denied.
   package var isDenied: Bool { [EACCES, EPERM].contains(errno) }

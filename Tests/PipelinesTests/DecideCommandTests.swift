@@ -138,7 +138,7 @@ import Testing
     #expect(wrong.messages.contains("decisions[1]"))
     let half = try await decide(
       #"{"edit": 1, "decision": "device"}, {"edit": 7, "decision": "discard"}"#)
-    #expect(half.status == 2)
+    #expect(half.status == 4)
     #expect(half.messages.contains("edit 7: no edit has this number"))
     #expect(try scene.states() == [])
     let done = try await decide(

@@ -94,7 +94,7 @@ import Testing
 
     for name in ["001000000000000AAA", "4711", "no such thing"] {
       let unknown = try await explain(name)
-      #expect(unknown.status == 2)
+      #expect(unknown.status == 4)
       #expect(unknown.output == "")
       #expect(unknown.messages.contains("nothing is known about \"\(name)\""))
     }

@@ -20,7 +20,14 @@ import Testing
   @Test func `an inbox linked to the data or pipeline directory takes nothing`() async throws {
     let place = TemporaryDirectory.untilExit("inbox-place").file("link")
     let world = try world(place)
-    for target in [world.data.path, world.root, Files.parent(of: world.pipeline.file) ?? "/"] {
+    let other = TemporaryDirectory.untilExit("inbox-other").path
+    try Files.makeDirectory(other + "/night/done")
+    try DurableFile.write([1], to: other + "/night/state.sqlite")
+    let schema = try #require(world.pipeline.stores.first).schemaFile
+    for target in [
+      world.data.path, world.root, Files.parent(of: world.pipeline.file) ?? "/", other,
+      other + "/night", other + "/night/done", Files.parent(of: schema) ?? "/",
+    ] {
       try Files.makeDirectory(target)
       try? FileManager.default.removeItem(atPath: place)
       try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: target)

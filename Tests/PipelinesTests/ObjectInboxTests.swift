@@ -242,7 +242,7 @@ import Testing
       kind, inbox: #""settleSeconds": 0, "limits": { "fileMiB": 8 }"#)
     let (one, two) = (try scene.returned("one"), try scene.returned("two"))
     let large = ObjectContent([UInt8](repeating: 7, count: (16 << 20) + 1))
-    let reasons = [
+    var reasons = [
       "a/phone.db": "return.log", "a/phone.db-wal": "return.alone",
       "lonely.db-shm": "return.alone", "large.zip": "return.too-large",
       "denied.db": "return.unreadable",
@@ -250,6 +250,17 @@ import Testing
     let ignored = ["b.tmp", "c/d.part"] + (kind == .s3 ? ["a/.hidden", "folder/"] : [])
     for key in reasons.keys.sorted() + ignored {
       try await scene.put(key, key == "large.zip" ? large : one)
+    }
+    let keys = (reasons.keys + ignored).sorted()
+    if kind == .directory {
+      let script = """
+        cd "$1" && ln -s /etc/passwd a/link.db && mkfifo pipe.db upload.part &&
+        echo > "$(printf 'ada\\377.db')"
+        """
+      let directory = scene.scratch.file("store")
+      #expect(try ChildProcess.run("/bin/sh", ["-c", script, "sh", directory]).status == 0)
+      for name in ["a/link.db", "pipe.db"] { reasons[name] = "return.archive" }
+      reasons["ada\u{FFFD}.db"] = "return.name"
     }
     // These have the same name as files.
     try await scene.put("x/y.db", one)
@@ -266,7 +277,7 @@ import Testing
     let names = reasons.map { ($0.key.replacing("/", with: "_"), $0.value) }
     #expect(scene.left == Dictionary(uniqueKeysWithValues: names))
     #expect(fetched.withLock { $0 } == ["denied.db", "x/y.db", "x_y.db"])
-    #expect(try await scene.keys() == (reasons.keys + ignored).sorted())
+    #expect(try await scene.keys() == keys)
   }
 
   @Test(arguments: Kind.installed)

@@ -64,6 +64,11 @@ import Testing
       error?.description
         == "/nowhere/pipeline-minimum.json: there is no pipeline \"pipeline-minimum\" in /nowhere; "
         + "name the file by its path")
+    let near = #expect(throws: Problems.self) {
+      try PipelineFile.locate("pipeline-minimum", in: [Self.samples])
+    }
+    let fix = "; did you mean pipeline-minimal? known pipelines: "
+    #expect(near?.description.contains(fix) == true, "\(near?.description ?? "")")
   }
 
   @Test func `a file that is not JSON is one problem`() throws {

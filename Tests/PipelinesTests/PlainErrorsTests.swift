@@ -158,7 +158,7 @@ import Testing
       ("eda@example.com", nil), ("ada@exampel.com", "did you mean ada@example.com?"),
     ] as [(String, String?)] {
       let run = try await world.program(["run"], ["--only", "prime", "--user", name])
-      #expect(run.status == 2, "\(run.everything)")
+      #expect(run.status == 4, "\(run.everything)")
       #expect(run.messages.contains("did you mean") == (hint != nil), "\(run.everything)")
       if let hint { #expect(run.messages.contains(hint)) }
     }

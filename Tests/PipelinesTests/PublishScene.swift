@@ -36,7 +36,10 @@ struct PublishScene {
     _ kind: Kind, _ directory: String, limits: S3Store.Limits = .init()
   ) throws -> (store: any ObjectStore, section: String) {
     let path = directory + "/store"
-    guard kind == .s3 else { return (DirectoryStore(path), #"{"directory": "\#(path)"}"#) }
+    guard kind == .s3 else {
+      try Files.makeDirectory(path)
+      return (DirectoryStore(path), #"{"directory": "\#(path)"}"#)
+    }
     let s3 = try #require(ForeignS3.shared)
     let secret = directory + "/secret"
     try DurableFile.write(Array(s3.secret.utf8), to: secret)

@@ -13,6 +13,15 @@ import Testing
     let before = try Tree.entries(world.data.path)
     let writes = world.server.log.writes.count
     let place = world.directory.file("preview")
+    for own in ["", "/users", "/inbox"] {
+      await #expect(throws: (any Error).self) {
+        try await world.run {
+          $0.isDryRun = true
+          $0.rehearsal = world.data.path + own
+        }
+      }
+      #expect(try Tree.entries(world.data.path) == before)
+    }
     let look = try await world.run {
       $0.isDryRun = true
       $0.rehearsal = place

@@ -28,6 +28,8 @@ struct SharedFleet {
   private var isNew = true
   /// Whether the org changed during the last run.
   private var hasMoved = false
+  /// The records of each user's rows, and the words that they have had since a row was removed.
+  private var held: [String: (records: Set<String>, words: Set<String>)] = [:]
   /// What is wrong after the last run.
   private var faults: [String] = []
   /// The number of shared records in a first run with such a field.
@@ -132,7 +134,10 @@ struct SharedFleet {
     // Half of the runs are first ones, in which queries are shared too.
     let isFirst = isNew || random.chance(50)
     if hasMoved, !isFirst { for id in ids { update(id).make(in: org) } }
-    if isFirst { try forget(kind.mode) }
+    if isFirst {
+      try forget(kind.mode)
+      held = [:]
+    }
     if isFirst || hasMoved { try forget(.never) }
     let summary = moves ? try await playMoves(isFirst: isFirst) : try await playQuietly()
     // The first run of a fleet primes all users from the beginning.
@@ -253,11 +258,17 @@ struct SharedFleet {
 
   // MARK: words
 
-  /// Searches the files of a user's newest generation for words that no row has.
+  /// Searches the files of a user's newest generation for words that no row has had.
+  ///
+  /// A row may leave bytes of an earlier version in the file. When a row is removed, all unused
+  /// bytes are overwritten.
   private mutating func searchFiles(of user: String) throws {
     guard let directory = try scene.newest(of: user, in: scene.data(kind.mode)) else { return }
     let rows = try scene.rows(of: user, kind.mode)
-    let allowed = rows.reduce(into: Set<String>()) { $0.formUnion(Self.words(in: $1)) }
+    let records = Set(try rows.compactMap { try JSONValue(parsing: $0)["Id"]?.string })
+    let before = held[user].flatMap { $0.records.isSubset(of: records) ? $0.words : nil } ?? []
+    let allowed = rows.reduce(into: before) { $0.formUnion(Self.words(in: $1)) }
+    held[user] = (records, allowed)
     let files = try Tree.files(directory).map { directory + "/" + $0 }
     let bundle = try #require(files.first { $0.contains("ios.bundle") })
     let phone = scene.world.directory.file("phone")

@@ -246,7 +246,7 @@ import Testing
     #expect(try text("success.csv").contains("\(before),Item Updated"))
     #expect(try await undo("99").messages.contains("edit 99: no edit has this number"))
     let mistyped = try await scene.world.program(["reconcile", "undo"], ["20260101T000000Z-99"])
-    #expect(mistyped.status == 2)
+    #expect(mistyped.status == 4)
     #expect(mistyped.messages.contains("there is no run \"20260101T000000Z-99\""))
   }
 }

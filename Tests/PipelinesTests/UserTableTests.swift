@@ -114,7 +114,7 @@ import Testing
     let checked = try await check()
     #expect(checked.status == 0, "\(checked.everything)")
     let ran = try await run()
-    #expect(ran.status == 2, "\(ran.everything)")
+    #expect(ran.status == 4, "\(ran.everything)")
     #expect(ran.messages.contains("nobody@example.com is not a user of the pipeline"))
     for name in ["ada@exampel.com", "ben@exampel.com"] {
       let near = try await ProgramRun.blocking(

@@ -94,6 +94,18 @@ struct ReconcilerTests {
     #expect(try day.details().flatMap(\.outside).map(\.name) == ["Website"])
   }
 
+  @Test func `an edit that cannot be sent is reported with the values that were entered`()
+    async throws
+  {
+    let id = try day.make("Account", ["Name": "One", "Phone": "1"])
+    var edit = try day.edited(account: id, ["Phone": "2"])
+    edit.finding = "several changed rows of the soup have the same Id"
+    #expect(try await day.verdicts([edit]) == "failed 1")
+    let detail = try #require(try day.details().first)
+    #expect(detail.message == edit.finding)
+    #expect(detail.fields == [FieldDifference(name: "Phone", base: "1", device: "2", server: nil)])
+  }
+
   @Test func `a record sent and then deleted on its device is deleted in the org`() async throws {
     let made = day.account("local_1", ["Name": "Short-lived"])
     #expect(try await day.verdicts([made], handback: 1) == "created 1")

@@ -67,6 +67,12 @@ import Testing
   @Test(arguments: ["scratch", "snapshots/demo", "snapshots/field"])
   func `a demo refuses a directory of no demo, and changes nothing`(_ name: String) async throws {
     let directory = TemporaryDirectory("demo")
+    if name == "snapshots/demo" {
+      // Another org's run has used what a demo made.
+      try MarkedDirectory(directory.file(name), maker: "attache demo").claim()
+      let data = DataDirectory(root: directory.file("snapshots"), name: "demo")
+      try data.removeMark(ofDemo: "00D5g07L1QyfLdIEUU")
+    }
     let kept = directory.file(name) + "/reports/kept"
     try Files.makeDirectory(directory.file(name) + "/reports")
     try DurableFile.write([1], to: kept)
@@ -126,6 +132,17 @@ import Testing
       return
     }
     #expect(!Files.exists(places.scratch))
+  }
+
+  @Test func `a run with the demo's org leaves the mark of a demo`() throws {
+    let directory = TemporaryDirectory("demo")
+    let org = try DemoOrg(directory: directory.file("org"))
+    defer { org.stop() }
+    let marked = MarkedDirectory(directory.file("demo"), maker: "attache demo")
+    try marked.claim()
+    let data = DataDirectory(root: directory.path, name: "demo")
+    for id in [org.org.organizationID, nil] { try data.removeMark(ofDemo: id) }
+    #expect(try Files.list(marked.path) == [MarkedDirectory.markerName])
   }
 
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -50,6 +50,29 @@ import Testing
     #expect(result.output == Array("done\n".utf8))
   }
 
+  @Test(.timeLimit(.minutes(10)))
+  func `a program that has ended is not waited for, although a child holds its output`() throws {
+    let result = try ChildProcess.run("/bin/sh", ["-c", "echo $$; sleep 1000 & echo $!; exit 3"])
+    let lines = String(decoding: result.output, as: UTF8.self).split(separator: "\n")
+    let child = try #require(lines.last.flatMap { Int32($0) })
+    #expect(kill(child, SIGKILL) == 0)
+    #expect(lines.count == 2 && result.status == 3)
+  }
+
+  @Test(arguments: [true, false])
+  func `output beyond the limit is dropped, or an error`(isDropped: Bool) throws {
+    func run() throws -> ChildProcess.Result {
+      try ChildProcess.run(
+        "/bin/sh", ["-c", "head -c 300000 /dev/zero"], outputLimit: 1000, dropsExcess: isDropped)
+    }
+    if isDropped {
+      let result = try run()
+      #expect(result.status == 0 && result.output == [UInt8](repeating: 0, count: 1000))
+    } else {
+      #expect(throws: SystemError.self) { try run() }
+    }
+  }
+
   @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func `child processes of a late program are killed with it`(closesStreams: Bool) throws {
     let directory = TemporaryDirectory("group")

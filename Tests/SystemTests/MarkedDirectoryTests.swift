@@ -7,9 +7,9 @@ import Testing
   let directory = TemporaryDirectory()
   private var place: String { directory.file("place") }
 
-  private func marked(_ names: Set<String>? = nil, maker: String = "attache demo")
-    -> MarkedDirectory
-  { MarkedDirectory(place, maker: maker, names: names) }
+  private func marked(maker: String = "attache demo") -> MarkedDirectory {
+    MarkedDirectory(place, maker: maker)
+  }
 
   @Test func `a directory that attache created can be emptied repeatedly`() throws {
     for _ in 1...2 {
@@ -82,18 +82,5 @@ import Testing
     symlink(directory.file("other"), place)
     #expect(throws: MarkedDirectory.Foreign.self) { try marked().empty() }
     #expect(try Files.read(directory.file("other/keep")) == [1] && Files.isSymbolicLink(place))
-  }
-
-  @Test func `files with other names are accepted if only some are written, and are kept`() throws {
-    try Files.makeDirectory(place)
-    try DurableFile.write([1], to: place + "/notes")
-    let mine = marked(["report.html"])
-    try mine.claim()
-    try DurableFile.write([2], to: place + "/report.html")
-    try mine.claim()
-    #expect(try Files.read(place + "/notes") == [1])
-    #expect(throws: MarkedDirectory.Foreign.self) {
-      try marked(["report.html"], maker: "another").claim()
-    }
   }
 }

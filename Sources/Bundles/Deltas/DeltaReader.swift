@@ -37,9 +37,9 @@ package enum DeltaReader {
   ) throws(BundleError) -> DeltaDescription {
     try BundleError.mapping {
       guard let key else { return try read(path, nil, check: check) { _ in nil } }
-      let scratch = try Files.makeScratchDirectory(ProcessEnvironment.variables())
-      defer { try? Files.remove(scratch) }
-      return try read(path, (key, scratch), check: check) { _ in nil }
+      let scratch = try ScratchDirectory(ProcessEnvironment.variables())
+      defer { scratch.remove() }
+      return try read(path, (key, scratch.path), check: check) { _ in nil }
     }
   }
 

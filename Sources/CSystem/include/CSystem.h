@@ -55,6 +55,9 @@ int attache_set_nonblocking(int descriptor);
 /// write(2) that answers EPIPE without the signal, whatever the process does with SIGPIPE.
 long attache_write_quietly(int descriptor, const void *bytes, unsigned long count);
 
+/// Opens a descriptor that is readable when a child has ended; -1 where the kernel cannot do it.
+int attache_open_process(int child);
+
 /// Waits for a child's end without reaping it, no longer than so many milliseconds: 0, ETIMEDOUT,
 /// or another errno value where the kernel cannot do it.
 int attache_wait_for_exit(int child, int milliseconds);

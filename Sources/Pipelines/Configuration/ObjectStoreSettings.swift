@@ -18,7 +18,7 @@ package enum ObjectStoreSettings: Sendable, Hashable {
     }
     if object["directory"] != nil {
       guard let path = object.text("directory") else { return nil }
-      self = .directory(ConfigurationReader.join(directory, path))
+      self = .directory(Self.plain(ConfigurationReader.join(directory, path)))
     } else {
       guard
         let section = object.object("s3", known: S3Settings.keys, what: "a bucket"),
@@ -26,6 +26,12 @@ package enum ObjectStoreSettings: Sendable, Hashable {
       else { return nil }
       self = .s3(settings)
     }
+  }
+
+  /// The path without `..`, unless a link in it leads elsewhere.
+  private static func plain(_ path: String) -> String {
+    let plain = Files.withoutParents(path)
+    return Files.resolvedIfThere(plain) == Files.resolvedIfThere(path) ? plain : path
   }
 
   var json: JSONValue {
@@ -70,10 +76,13 @@ package enum ObjectStoreSettings: Sendable, Hashable {
 
   /// Opens the store; may read secrets, so do not call it on the cooperative pool.
   ///
-  /// - Parameter deadlineSeconds: The time after which a failed request is not repeated; nil for
-  ///   the usual one.
+  /// - Parameters:
+  ///   - deadlineSeconds: The time after which a failed request is not repeated; nil for the usual
+  ///     one.
+  ///   - mayBeNew: Whether a missing directory is created.
   func open(
-    _ variables: [String: String], caFile: String?, deadlineSeconds: Int? = nil
+    _ variables: [String: String], caFile: String?, deadlineSeconds: Int? = nil,
+    mayBeNew: Bool = false
   ) throws -> any ObjectStore {
     switch self {
     case .s3(let settings):
@@ -81,7 +90,7 @@ package enum ObjectStoreSettings: Sendable, Hashable {
       limits.deadlineSeconds = deadlineSeconds ?? limits.deadlineSeconds
       return try S3Store(
         settings.location, settings.credentials(variables), caFile: caFile, limits: limits)
-    case .directory(let path): return DirectoryStore(path)
+    case .directory(let path): return DirectoryStore(path, mayBeNew: mayBeNew)
     }
   }
 }

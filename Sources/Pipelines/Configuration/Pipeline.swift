@@ -94,3 +94,16 @@ extension JSONObject {
     return .object(object)
   }
 }
+
+extension Pipeline {
+  /// The files that the pipeline file names.
+  var namedFiles: [String] {
+    var files = stores.flatMap { [$0.schemaFile, $0.syncsFile] }
+    if case .csv(let file, _, _) = users.source { files.append(file) }
+    if let file = org.caFile { files.append(file) }
+    for secret in [org.login.key, pack.sign?.key] {
+      if case .file(let file)? = secret { files.append(file) }
+    }
+    return files
+  }
+}

@@ -25,8 +25,8 @@ package enum PipelineFile {
     }
   }
 
-  /// The maximum size of a pipeline file in bytes.
-  static let limitBytes = 16 << 20
+  /// The maximum size in bytes of a pipeline file, and of a store or sync file.
+  package static let limitBytes = 16 << 20
 
   /// Returns why a file with such a mode is not trusted, and the fix; nil if it is not
   /// world-writable.
@@ -172,8 +172,9 @@ package enum PipelineFile {
       return "to name the file in this directory, write \(ShellWord.quoted("./" + here))"
     }
     let names = directories.flatMap(names(in:))
-    return names.isEmpty
-      ? "name the file by its path" : ConfigurationReader.oneOf(names, near: argument)
+    if names.isEmpty { return "name the file by its path" }
+    let nearest = Spelling.nearest(argument, among: names).map { "did you mean \($0)? " } ?? ""
+    return nearest + "known pipelines: " + names.joined(separator: ", ")
   }
 
   /// Whether a text is not even an attempt at JSON: a table, a database, an archive.

@@ -19,7 +19,9 @@ extension PipelineReader {
       let path = StoreLocation(platform, storeName: storeName, user: user).path
       guard let reason = BundleWriter.refusal(ofStorePath: path) else { continue }
       return reader.report(
-        node, "\(message): on \(platform.rawValue) the path of the store \(reason)",
+        node,
+        "\(message): on \(platform.rawValue) the path of the store's journal "
+          + reason,
         "use a shorter name of letters, digits, - and _")
     }
   }

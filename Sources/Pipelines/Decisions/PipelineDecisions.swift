@@ -229,10 +229,8 @@ package struct PipelineDecisions: Sendable {
     let most = 20
     var words = refusals.prefix(most).map(\.description).joined(separator: "; ")
     if refusals.count > most { words += "; and \(refusals.count - most) more" }
-    let isUnknown = refusals.contains { $0 == .unknown($0.edit) }
     return PipelineError(
-      isUnknown ? .usage : .configuration, "decide.refused", "no decision was recorded",
-      reason: words,
+      .configuration, "decide.refused", "no decision was recorded", reason: words,
       fix:
         "attache decide \(pipeline.called) --list shows the open edits and the possible decisions")
   }

@@ -122,7 +122,7 @@ package struct PipelineUndo: Sendable {
 
   private func unknown(_ run: String) -> PipelineError {
     PipelineError(
-      .usage, "undo.no-run", "there is no run \"\(run)\"", location: data.state,
+      .unknownName, "undo.no-run", "there is no run \"\(run)\"", location: data.state,
       fix:
         "attache status \(pipeline.called) lists the last runs; each report shows the ID of its run"
     )
@@ -143,8 +143,8 @@ package struct PipelineUndo: Sendable {
 
   private func refused(_ refusals: [DecisionRefusal], _ run: String) -> PipelineError {
     PipelineError(
-      refusals.contains { $0 == .unknown($0.edit) } ? .usage : .configuration, "undo.refused",
-      "nothing was undone",
+      refusals.contains { $0 == .unknown($0.edit) } ? .unknownName : .configuration,
+      "undo.refused", "nothing was undone",
       reason: refusals.map(\.description).joined(separator: "; "),
       fix: "attache report \(pipeline.called) \(run) shows what the run changed")
   }

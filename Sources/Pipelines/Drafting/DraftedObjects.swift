@@ -21,13 +21,13 @@ package struct DraftedObjects: Sendable {
   ) async throws -> DraftedObjects {
     var provisional = draft
     provisional.store = .provisional
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer { try? Files.remove(scratch) }
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
     let pipeline: Pipeline
     do {
-      pipeline = try provisional.write(into: scratch, variables: variables)
+      pipeline = try provisional.write(into: scratch.path, variables: variables)
     } catch let error as Problems {
-      throw Problems(error.list.map { $0.below(scratch) })
+      throw Problems(error.list.map { $0.below(scratch.path) })
     }
     let access = try OrgAccess(
       pipeline, DataDirectory(root: root, name: draft.name), variables: variables)

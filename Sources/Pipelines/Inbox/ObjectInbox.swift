@@ -50,7 +50,8 @@ struct ObjectInbox: Sendable {
   ///
   /// `now` is the wall clock's time.
   func arrivals(now milliseconds: Int64) async throws(ObjectStoreError) -> [[Arrival]] {
-    let objects = try await store.list("")
+    let page = try await store.wholePage(of: "")
+    let objects = page.objects
     let logs = Set(
       objects.lazy.filter { Inbox.isCompanion($0.key) && $0.size > 0 }.map(\.key))
     let found = objects.filter { Self.isSeen($0.key) && hasStoodStill($0, milliseconds) }
@@ -59,7 +60,12 @@ struct ObjectInbox: Sendable {
         let name = Self.name(of: object.key)
         return Arrival(object: object, name: name, refusal: refusal(of: object, name, logs))
       }
-    var batches: [[Arrival]] = []
+    let foreign = page.foreign.filter { Self.isSeen($0.object.key) }.map { entry in
+      let name = Self.name(of: entry.object.key)
+      let refusal = entry.kind.map { Refusal.notAFile(name, $0) } ?? .unreadableName(name)
+      return Arrival(object: entry.object, name: name, refusal: refusal)
+    }
+    var batches: [[Arrival]] = foreign.isEmpty ? [] : [foreign]
     var bytes: Int64 = 0
     for arrival in found {
       bytes += arrival.object.size
@@ -97,16 +103,16 @@ struct ObjectInbox: Sendable {
   private func refusal(
     of object: ObjectEntry, _ name: String, _ logs: Set<String>
   ) -> Refusal? {
-    let fix = "let the app close the store before it returns it, or return a bundle; remove both"
+    let fix = "let the app close the store before it returns it, or return a bundle; remove "
     if Inbox.isCompanion(object.key) {
       return Refusal(
-        .alone, "\(name) belongs to a store, but objects are written one by one", fix: fix)
+        .alone, "\(name) belongs to a store, but objects are written one by one", fix: fix + "it")
     }
     if let log = ["-wal", "-journal"].first(where: { logs.contains(object.key + $0) }) {
       return Refusal(
         .log,
         "\(name) and \(name)\(log) may not belong together: objects are written one by one",
-        fix: fix)
+        fix: fix + "both")
     }
     return object.size > mostBytes ? .tooLargeToTake(name, than: mostBytes) : nil
   }
@@ -143,7 +149,7 @@ struct ObjectInbox: Sendable {
         return .left(
           Refusal(
             .unreadable, "\(arrival.name) cannot be read: \(error.description)", fix: error.fix))
-      case .unreachable, .ignoresConditions, .file, .cancelled: throw error
+      case .unreachable, .missing, .ignoresConditions, .file, .cancelled: throw error
       }
     }
   }

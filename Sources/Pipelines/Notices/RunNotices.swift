@@ -39,8 +39,8 @@ package struct RunNotices: Sendable {
   ///
   /// It takes at most `notify.timeoutSeconds`, and stops at once if its task is cancelled.
   package func tell(_ end: RunEnd) async -> [String] {
-    // The user who mistyped a command sees the message.
-    if end.status == .usage { return [] }
+    // The user who mistyped a name sees the message.
+    if end.error?.kind == .unknownName { return [] }
     var failures: [String] = []
     // Another run is active, and writes its own metrics.
     if let path = pipeline.report.metricsFile, end.status != .locked {
@@ -144,7 +144,7 @@ package struct RunNotices: Sendable {
       try ChildProcess.run(
         command[0], Array(command.dropFirst()), environment: environment, input: input,
         deadlineSeconds: pipeline.notify.timeoutSeconds, outputLimit: 1 << 20,
-        asksNobody: true, isCancelled: { Task.isCancelled })
+        dropsExcess: true, asksNobody: true, isCancelled: { Task.isCancelled })
     }
     let outcome = result.status == 0 ? "ended" : "failed"
     let end = "\(command[0]) \(outcome) with exit status \(result.status)"

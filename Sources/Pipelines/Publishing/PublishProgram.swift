@@ -18,7 +18,7 @@ struct PublishProgram {
   private static let usersPerNote = 20
   /// The time limit of one call.
   private static let seconds = 3600
-  /// The maximum length of the program's output.
+  /// The length of the program's output that is read.
   private static let outputLimit = 1 << 20
 
   /// Returns nil if the pipeline does not publish by a command.
@@ -37,15 +37,12 @@ struct PublishProgram {
     var summary = PublishSummary(location: location)
     var notes = PublishNotes(noted, in: data)
     let due = try notes.due(of: pipeline, in: data, isWhole: isWhole)
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
     var failed = 0
     for (index, user) in due.enumerated() {
       do {
-        if !isDryRun { try await publish(user, scratch, pause) }
+        if !isDryRun { try await publish(user, scratch.path, pause) }
         notes.note(user, of: pipeline)
         summary.users.append(user.id)
         for file in user.files {
@@ -88,18 +85,31 @@ struct PublishProgram {
       do throws(SystemError) {
         let result = try ChildProcess.run(
           words[0], arguments, environment: environment, deadlineSeconds: Self.seconds,
-          outputLimit: Self.outputLimit, asksNobody: true, isCancelled: { Task.isCancelled })
+          outputLimit: Self.outputLimit, dropsExcess: true, asksNobody: true,
+          isCancelled: { Task.isCancelled })
         if result.status == 0 { return }
         let last = String(decoding: result.error, as: UTF8.self).split(separator: "\n").last
         reason = "exit status \(result.status)"
-        if let last { reason += ": " + VisibleText.line(String(last)) }
+        if let last { reason += ": " + VisibleText.line(masked(String(last))) }
       } catch {
         reason = error.description
       }
+      try Task.checkCancellation()
       if attempt < Self.attempts { try await pause.sleep(1000 << (2 * (attempt - 1))) }
     }
     throw PipelineError(
       .tryLater, "publish.command", "\(words[0]) failed for \(key)", reason: reason)
+  }
+
+  /// The length from which an argument is taken for a secret, if the program prints it.
+  private static let secretLength = 8
+
+  /// The text without the arguments that the pipeline file gives to the program.
+  private func masked(_ text: String) -> String {
+    let values = words.dropFirst().flatMap { [Substring($0), $0.drop { $0 != "=" }.dropFirst()] }
+    return values.filter { !$0.hasPrefix("-") && $0.utf8.count >= Self.secretLength }
+      .sorted { $0.utf8.count > $1.utf8.count }
+      .reduce(text) { $0.replacing($1, with: "•••") }
   }
 
   /// The environment without the variables from which the pipeline takes its own secrets.

@@ -39,6 +39,9 @@ package struct PublishSummary: Sendable, Hashable {
 
   /// The number of files and users, and the store: "4 files (1.2 MB) of 2 users to …".
   package var text: String {
+    if users.isEmpty, paths.isEmpty, removed == 0 {
+      return failures.isEmpty ? "nothing to do" : "nothing was published to \(location)"
+    }
     let removed = removed == 0 ? "" : ", \(CountText.of(removed, "pruned object")) removed"
     return "\(CountText.of(paths.count, "file")) (\(ByteCount.text(Int(bytes)))) of "
       + "\(CountText.of(users.count, "user")) to \(location)\(removed)"

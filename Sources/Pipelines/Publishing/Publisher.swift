@@ -36,7 +36,8 @@ package struct Publisher: Sendable {
   ) throws {
     guard case .store(let settings)? = pipeline.publish else { return nil }
     let store = try settings.open(
-      variables, caFile: pipeline.org.caFile, deadlineSeconds: deadlineSeconds)
+      variables, caFile: pipeline.org.caFile, deadlineSeconds: deadlineSeconds,
+      mayBeNew: PublishNotes(settings.location, in: data).users.isEmpty)
     self.init(pipeline, data, store, variables)
   }
 
@@ -63,13 +64,10 @@ package struct Publisher: Sendable {
     var summary = PublishSummary(location: store.location)
     var notes = PublishNotes(store.location, in: data)
     let old = notes
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
     let publication = UserPublication(
-      pipeline: pipeline, data: data, store: store, scratch: scratch, isDryRun: isDryRun)
+      pipeline: pipeline, data: data, store: store, scratch: scratch.path, isDryRun: isDryRun)
     var failure: (any Error)?
     do {
       let due = try notes.due(of: pipeline, in: data, isWhole: isWhole)
@@ -110,7 +108,8 @@ package struct Publisher: Sendable {
           summary.bytes += written.bytes
           if written.isNew { summary.users.append(user.id) }
         case .failure(let error):
-          summary.failures.append("\(user.id): \(error.message)")
+          let fix = error.fix.map { "; " + $0 } ?? ""
+          summary.failures.append("\(user.id): \(error.message)\(fix)")
           if UserPublication.isOutdated(error) { summary.outdated.append(user.id) }
         }
         start()
@@ -213,7 +212,7 @@ extension PipelineError {
   init(store error: ObjectStoreError) {
     let kind: Kind =
       switch error.kind {
-      case .unreachable, .conditionFailed, .cancelled: .tryLater
+      case .unreachable, .missing, .conditionFailed, .cancelled: .tryLater
       case .denied: .authentication
       case .ignoresConditions, .refused, .invalidResponse, .invalidKey: .configuration
       case .tooLarge, .damaged: .damaged

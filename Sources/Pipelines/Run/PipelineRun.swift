@@ -39,6 +39,7 @@ package struct PipelineRun {
     let data = DataDirectory(root: root, name: pipeline.name)
     try LedgerCheck.checkRights(data)
     try data.checkInbox(of: pipeline)
+    if let place = options.rehearsal { try data.checkReport(at: place, of: pipeline) }
     try LedgerCheck.checkName(pipeline, root: root)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
@@ -59,10 +60,9 @@ package struct PipelineRun {
     _ pipeline: Pipeline, _ data: DataDirectory, _ variables: [String: String],
     _ options: RunOptions, _ report: @escaping @Sendable (RunEvent) -> Void
   ) async throws -> RunSummary {
-    let scratch = try Files.makeScratchDirectory(variables)
-    // A leftover copy in the scratch directory does not fail the plan.
-    defer { try? Files.remove(scratch) }
-    let copy = scratch + "/state.sqlite"
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
+    let copy = scratch.path + "/state.sqlite"
     var data = data
     if Files.exists(data.state) {
       // A shared lock writes no note, and waits only for a run.
@@ -73,7 +73,7 @@ package struct PipelineRun {
       }
       try DataFormat.check(data)
     }
-    data.returns = scratch
+    data.returns = scratch.path
     try Files.makeDirectory(data.processing)
     let ledger = try LedgerDatabase(path: copy)
     defer { ledger.close() }
@@ -105,6 +105,7 @@ package struct PipelineRun {
       if !options.isDryRun { try? recordFailedStart(error, pipeline, ledger) }
       throw error
     }
+    if !options.isDryRun { try data.removeMark(ofDemo: ledger.organizationID) }
     let (row, times, resumed) = began
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
@@ -120,18 +121,24 @@ package struct PipelineRun {
         "the ledger was recovered at \(Dates.utcSeconds(last.time)) by \(last.by): edits from older bundles "
           + "are first looked up in the org")
     }
+    var isChecked = false
     do {
+      // Checked before the run changes anything.
+      try await PipelineUsers(run: context).checkAsked()
+      var publication = RunPublication(run: context)
+      try await publication.check()
+      isChecked = true
       // Results of earlier orders do not have what this run changes.
       let hadOrders = try options.part != .collect && run.supersedeOrders()
       if hadOrders, options.part == .whole { await RunOrders(run: context).removeRemains() }
-      try await run.performStages()
+      try await run.performStages(publication)
       context.summary.requests += context.spent.requests
       let summary = try run.end()
       if options.part != .collect { return summary }
       await RunOrders(run: context).removeRemains()
       return context.summary
     } catch {
-      run.fail(error)
+      run.fail(error, isChecked: isChecked)
       throw error
     }
   }
@@ -228,10 +235,13 @@ package struct PipelineRun {
     let clock = try RunClock(ledger).time(at: now)
     let open = try ledger.openRun(now: needsOrg ? clock : nil, adding: stages)
     if options.part == .collect {
-      let list = try ledger.notedOrders()
-      guard let open, list?.set.hasPrefix(open.id + ".") == true else {
+      guard let open, let list = try ledger.notedOrders(), list.isOf(open) else {
         throw RunOrders.nothingToCollect
       }
+      try list.checkSettings(
+        of: pipeline,
+        fix: "restore the pipeline, store and sync files, and collect again; or write new orders: "
+          + "attache run PIPELINE --until orders")
     }
     if !options.isDryRun { try RunReport.finishReports(ledger, pipeline, data) }
     if let open {
@@ -259,10 +269,7 @@ package struct PipelineRun {
     try ledger.note(.ended(exitStatus: status, summary: "{}"), run: row.id)
   }
 
-  private func performStages() async throws {
-    try await PipelineUsers(run: context).checkAsked()
-    var publication = RunPublication(run: context)
-    try await publication.check()
+  private func performStages(_ publication: RunPublication) async throws {
     for stage in Stage.allCases where context.options.stages.contains(stage) {
       try Task.checkCancellation()
       context.report(.stageStarted(stage))
@@ -365,7 +372,7 @@ package struct PipelineRun {
   ///
   /// A failed run is not resumed; only an interrupted one is, with its clock. If a resumed run
   /// fails in some of the remaining work, the interrupted run stays open.
-  private func fail(_ error: any Error) {
+  private func fail(_ error: any Error, isChecked: Bool) {
     if context.options.isDryRun { return }
     do {
       try reporting.takeStock()
@@ -379,6 +386,8 @@ package struct PipelineRun {
     if context.options.part == .collect { return }
     let failure = PipelineError(describing: error)
     do {
+      // A run that was refused leaves the orders as they are.
+      if !isChecked, try context.ledger.notedOrders()?.isOf(context.row) == true { return }
       let asked = Set(context.options.stages.map(\.rawValue))
       let rest =
         try context.ledger.run(id: context.row.id).map { $0.wanted.subtracting($0.finished) } ?? []

@@ -48,7 +48,8 @@ package enum RunFinding: String, Sendable, CaseIterable {
     switch kind {
     case .tryLater: self = .limitReached
     case .authentication: self = .loginFailed
-    case .failed, .usage, .configuration, .locked, .damaged, .interrupted: self = .stageRefused
+    case .failed, .usage, .unknownName, .configuration, .locked, .damaged, .interrupted:
+      self = .stageRefused
     }
   }
 }

@@ -89,9 +89,7 @@ struct RunReport {
   /// The directory of a dry run's report, whose files may be replaced, unlike those of a run's
   /// report.
   static func rehearsalDirectory(_ place: String) -> MarkedDirectory {
-    MarkedDirectory(
-      place, maker: "attache run --dry-run --report",
-      names: Set(ReportFormats.all.flatMap { $0.files }))
+    MarkedDirectory(place, maker: "attache run --dry-run --report")
   }
 
   /// Writes the expected report of a dry run to a directory of the user's, in all formats.

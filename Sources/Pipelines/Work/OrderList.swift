@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Snapshots
 
 /// The object that names the orders of a run, which workers read first.
@@ -25,6 +26,17 @@ struct OrderList: Sendable, Hashable {
   var earlier: JSONValue?
 
   static let format = 1
+
+  /// Whether the orders are those of a run.
+  func isOf(_ run: RunRow) -> Bool { set.hasPrefix(run.id + ".") }
+
+  /// Throws if a pipeline makes other stores than the orders are for.
+  func checkSettings(of pipeline: Pipeline, fix: String) throws(PipelineError) {
+    if definitions == pipeline.workDigest() { return }
+    throw PipelineError(
+      .configuration, "work.other-pipeline",
+      "the orders were written with other settings or syncs", location: pipeline.file, fix: fix)
+  }
 }
 
 extension OrderList {

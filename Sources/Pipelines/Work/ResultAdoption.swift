@@ -101,8 +101,10 @@ struct ResultAdoption: Sendable {
         }
       }
     }
+    let order = snapshot.order
+    let what = order.isGlobal ? "the global store" : "the store of \(order.user.username)"
     let missing = PipelineError(
-      .tryLater, "work.no-result", "no worker has primed the snapshot",
+      .tryLater, "work.no-result", "no worker has primed \(what)",
       fix: "look at the workers' messages, and run the pipeline again")
     // A user without a result was not cut off.
     return adopted(

@@ -8,7 +8,9 @@ struct RunOrders {
   let run: RunContext
 
   func withStore<T>(_ body: (WorkStore) async throws -> T) async throws -> T {
-    try await WorkStore.with(run.options.workStore, of: run.pipeline, run.variables, body)
+    try await WorkStore.with(
+      run.options.workStore, of: run.pipeline, run.variables,
+      known: { try run.ledger.noted(.workStore) == $0 }, body)
   }
 
   /// The error for a run whose orders are not there, or belong to an earlier one.
@@ -23,6 +25,7 @@ struct RunOrders {
   func write(_ orders: [PrimeOrder], by work: PrimeWork, wide: String?) async throws {
     try await withStore { store in
       try await store.check()
+      try run.ledger.store(store.store.location, as: .workStore)
       let snapshots = try orders.compactMap { try snapshot($0, work) }
       let wanted = snapshots.flatMap(\.files)
       try await store.removeAll(except: Set(wanted.map(\.sha256)))

@@ -33,22 +33,24 @@ struct WorkStore: Sendable {
   }
 
   /// Calls `body` with the store of a pipeline's orders, which is `given` or that of the pipeline.
+  ///
+  /// If nothing is known to be there, a missing directory is created.
   static func with<T>(
     _ given: (any ObjectStore)?, of pipeline: Pipeline, _ variables: [String: String],
-    _ body: (WorkStore) async throws -> T
+    known: (String) throws -> Bool = { _ in true }, _ body: (WorkStore) async throws -> T
   ) async throws -> T {
     guard let settings = pipeline.work else {
       throw PipelineError(
         .configuration, "work.no-store", "the pipeline does not say where orders wait for workers",
         location: pipeline.file, fix: "add \"work\" to the pipeline file")
     }
-    let store = try given ?? settings.store.open(variables, caFile: pipeline.org.caFile)
-    let scratch = try Files.makeScratchDirectory(variables)
-    defer {
-      // A leftover copy in the scratch directory does no harm.
-      try? Files.remove(scratch)
-    }
-    return try await body(WorkStore(store, of: pipeline, scratch: scratch))
+    let store =
+      try given
+      ?? settings.store.open(
+        variables, caFile: pipeline.org.caFile, mayBeNew: !known(settings.store.location))
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
+    return try await body(WorkStore(store, of: pipeline, scratch: scratch.path))
   }
 
   func key(_ path: String) -> String { prefix + path }

@@ -9,8 +9,10 @@ package struct WorkSummary: Sendable {
   package var orders: Int?
   /// The number of orders that this worker completed.
   package var done = 0
-  /// The number of orders that were complete before, or that another worker performs.
+  /// The number of orders that were complete before.
   package var elsewhere = 0
+  /// The number of orders that were left because another worker has claimed them.
+  package var claimed = 0
   /// The number of orders of which a part waits for another attempt.
   package var unfinished = 0
   /// The number of snapshots primed.
@@ -29,9 +31,9 @@ package struct WorkSummary: Sendable {
     [
       "pipeline": .string(pipeline), "shard": .string(shard),
       "orders": orders.map { JSONValue($0) } ?? .null, "done": JSONValue(done),
-      "elsewhere": JSONValue(elsewhere), "unfinished": JSONValue(unfinished),
-      "snapshots": JSONValue(snapshots), "failed": JSONValue(failed),
-      "requests": JSONValue(requests),
+      "elsewhere": JSONValue(elsewhere), "claimed": JSONValue(claimed),
+      "unfinished": JSONValue(unfinished), "snapshots": JSONValue(snapshots),
+      "failed": JSONValue(failed), "requests": JSONValue(requests),
       "findings": JSONValue(findings.map(\.rawValue).sorted()),
     ]
   }
@@ -45,7 +47,8 @@ package struct WorkSummary: Sendable {
     ]
     if failed > 0 { parts.append("\(failed) failed") }
     if unfinished > 0 { parts.append("\(CountText.of(unfinished, "order")) unfinished") }
-    if elsewhere > 0 { parts.append("\(elsewhere) complete before or claimed by others") }
+    if elsewhere > 0 { parts.append("\(elsewhere) complete before") }
+    if claimed > 0 { parts.append("\(claimed) left to workers who have claimed them") }
     return "worker \(shard): " + parts.joined(separator: ", ")
   }
 }

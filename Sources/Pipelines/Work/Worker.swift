@@ -86,18 +86,16 @@ package struct Worker {
         "the orders were written by attache \(list.version), and this is \(ProgramVersion.text)",
         fix: "install the same version on all machines")
     }
-    guard list.definitions == pipeline.workDigest() else {
-      throw PipelineError(
-        .configuration, "work.other-pipeline",
-        "the orders were written with other settings or syncs", location: pipeline.file,
-        fix: "use the same pipeline, store and sync files on all machines")
-    }
+    try list.checkSettings(
+      of: pipeline, fix: "use the same pipeline, store and sync files on all machines")
     guard options.shard.count <= pipeline.org.concurrency || options.oversubscribes else {
       throw PipelineError(
         .configuration, "work.workers",
-        "\(options.shard.count) workers share \(CountText.of(pipeline.org.concurrency, "concurrent request"))",
+        "\(options.shard.count) workers need at least \(options.shard.count) concurrent requests, "
+          + "and org.concurrency is \(pipeline.org.concurrency)",
         location: pipeline.file,
-        fix: "use fewer workers, or raise org.concurrency; --oversubscribe lets each send one")
+        fix: "use fewer workers, or raise org.concurrency; with --oversubscribe each worker sends "
+          + "one request at a time")
     }
   }
 
@@ -120,8 +118,12 @@ package struct Worker {
       // No run collects the results of superseded orders.
       guard try await store.orderList()?.set == list.set else { break }
       let results = try await store.entries(WorkStore.results(of: list.set), of: order)
-      guard !results.contains(where: \.isDone), let claim = try await claims.claim(order) else {
+      if results.contains(where: \.isDone) {
         summary.elsewhere += 1
+        continue
+      }
+      guard let claim = try await claims.claim(order) else {
+        summary.claimed += 1
         continue
       }
       let mayGoOn: Bool

@@ -16,7 +16,7 @@ extension LedgerDatabase {
         detail.message = "it is no longer to be undone: its changes in the org stay"
         return Settlement(.notUndone, detail)
       }
-      if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
+      detail.fields = try editedFields(of: edit, rules).edited
       return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
       var detail = OutcomeDetail.because("this record is used from now on")
@@ -45,7 +45,7 @@ extension LedgerDatabase {
     var detail = OutcomeDetail.because(
       "the org's values could not be checked because the user cannot log in; they stay")
     detail.recordID = edit.recordID
-    if edit.finding == nil { detail.fields = try editedFields(of: edit, rules).edited }
+    detail.fields = try editedFields(of: edit, rules).edited
     return Settlement(.discarded, detail)
   }
 

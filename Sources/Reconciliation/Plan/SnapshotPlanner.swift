@@ -130,7 +130,11 @@ struct SnapshotPlanner {
 
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
-    if let finding = edit.finding { return Settlement(.failed, .because(finding)) }
+    if let finding = edit.finding {
+      var detail = OutcomeDetail.because(finding)
+      detail.fields = try editedFields(of: edit).edited
+      return Settlement(.failed, detail)
+    }
     if let twins = try openTwins(of: edit) {
       return try madeTwice(twins.first, twins.second, twins.others)
     }

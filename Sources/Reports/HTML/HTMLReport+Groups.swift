@@ -12,17 +12,24 @@ extension HTMLReport {
         "Object", "By object", model.edits.totals.objects.map { (model.names.label($0.name), $0) })
   }
 
+  /// The beginning of a table of numbers of edits.
+  static func tableStart(
+    _ caption: String, _ what: String, last: String = "Outcome", attributes: String = ""
+  ) -> String {
+    """
+    <table\(attributes)><caption>\(caption)</caption>
+    <thead><tr><th scope="col">\(what)</th><th scope="col" class="number">Edits</th>\
+    <th scope="col">\(last)</th></tr></thead>
+    <tbody>
+
+    """
+  }
+
   private static func table(
     _ what: String, _ caption: String, _ groups: [(label: String, group: ReportGroup)]
   ) -> String {
-    var text = """
-      <section class="groups"><h2>\(caption)</h2>
-      <table><caption>Edits by outcome, \(caption.lowercased())</caption>
-      <thead><tr><th scope="col">\(what)</th><th scope="col" class="number">Edits</th>\
-      <th scope="col">Outcome</th></tr></thead>
-      <tbody>
-
-      """
+    var text = "<section class=\"groups\"><h2>\(caption)</h2>\n"
+    text += tableStart("Edits by outcome, \(caption.lowercased())", what)
     for (label, group) in groups.prefix(rowLimit) {
       let parts = order.compactMap { verdict in
         group.counts[verdict].map {

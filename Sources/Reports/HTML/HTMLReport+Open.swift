@@ -90,14 +90,8 @@ extension HTMLReport {
     let returns = model.findings([.returnAccepted, .returnKnown])
     var text = ""
     if !returns.isEmpty {
-      text += """
-        <section class="soups"><h2>Returns</h2>
-        <table><caption>Returns by outcome</caption>
-        <thead><tr><th scope="col">File</th><th scope="col" class="number">Edits</th>\
-        <th scope="col">Outcome</th></tr></thead>
-        <tbody>
-
-        """
+      text += "<section class=\"soups\"><h2>Returns</h2>\n"
+      text += tableStart("Returns by outcome", "File")
       for finding in returns {
         let edits = finding.detail["edits"]?.int.map { String($0) } ?? ""
         text += "<tr><th scope=\"row\">\(HTMLText.escaped(finding.text("name") ?? ""))</th>"

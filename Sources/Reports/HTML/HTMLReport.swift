@@ -171,13 +171,9 @@ package enum HTMLReport: ReportFormat {
 
   private static func verdicts(_ model: ReportModel) -> String {
     let totals = model.edits.totals
-    var text = """
-      <table class="verdicts"><caption>Edits by outcome</caption>
-      <thead><tr><th scope="col">Verdict</th><th scope="col" class="number">Edits</th>\
-      <th scope="col">What it means, and what to do</th></tr></thead>
-      <tbody>
-
-      """
+    var text = tableStart(
+      "Edits by outcome", "Verdict", last: "What it means, and what to do",
+      attributes: " class=\"verdicts\"")
     for verdict in order {
       guard let count = totals.verdicts[verdict], count > 0 else { continue }
       text +=

@@ -38,10 +38,3 @@ package struct EarlierRun: Sendable, Hashable {
     seconds = Double(max(0, ended - row.started)) / 1000
   }
 }
-
-extension LedgerDatabase {
-  /// The runs before one, oldest first, as many as a chart has room for.
-  func runs(before number: Int64) throws -> [RunRow] {
-    try runs(limit: EarlierRun.most - 1, before: number).reversed()
-  }
-}

@@ -47,7 +47,9 @@ package struct ReportModel {
     self.isRehearsal = isRehearsal
     organizationID = try state.organizationID ?? ""
     usernames = try state.snapshotRows().usernames
-    history = user == nil ? try state.runs(before: run.number).compactMap { EarlierRun($0) } : []
+    let earlier =
+      user == nil ? try state.runs(limit: EarlierRun.most - 1, before: run.number) : []
+    history = earlier.reversed().compactMap { EarlierRun($0) }
     names = try OrgNames(state)
     func edits(_ rows: [ReportEdits.Row]) throws -> ReportEdits {
       try ReportEdits(state, rows, user: user, isRehearsal: isRehearsal)

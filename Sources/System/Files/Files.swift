@@ -163,18 +163,6 @@ package enum Files {
     throw SystemError(operation: "create directory", path: path, errno: code)
   }
 
-  /// Creates a temporary directory and returns its path; the caller removes it.
-  ///
-  /// It is created in TMPDIR, or in `/tmp` if the variable is not set.
-  package static func makeScratchDirectory(
-    _ variables: [String: String]
-  ) throws(SystemError) -> String {
-    let place = variables["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-    let scratch = DurableFile.temporaryName(for: place + "/attache")
-    try makeDirectory(scratch)
-    return scratch
-  }
-
   private static func synchronizeName(of path: String) throws(SystemError) {
     do throws(SystemError) {
       try DurableFile.synchronize(directory: parent(of: path) ?? ".")
@@ -292,7 +280,7 @@ package enum Files {
   }
 
   /// A path whose directories need not exist, without `..`: `a/b/../c` is `a/c`.
-  static func withoutParents(_ path: String) -> String {
+  package static func withoutParents(_ path: String) -> String {
     var parts: [Substring] = []
     for part in path.split(separator: "/") where part != "." {
       if part == "..", let last = parts.last, last != ".." {

@@ -11,12 +11,10 @@ package struct MarkedDirectory: Sendable, Hashable {
   package let path: String
   /// The command that creates it, as in the marker: `attache demo`.
   package let maker: String
-  /// The names that are written; nil for a directory that is emptied.
-  package let names: Set<String>?
 
-  /// A directory that `maker` writes `names` into, or empties.
-  package init(_ path: String, maker: String, names: Set<String>? = nil) {
-    (self.path, self.maker, self.names) = (path, maker, names)
+  /// A directory that `maker` writes files into, or empties.
+  package init(_ path: String, maker: String) {
+    (self.path, self.maker) = (path, maker)
   }
 
   /// Thrown if attache did not create the directory.
@@ -52,8 +50,9 @@ package struct MarkedDirectory: Sendable, Hashable {
       throw Foreign(path: path, maker: maker, found: "a file of that name")
     }
     if isMarked { return }
-    let lost = try Files.list(path).first { names?.contains($0) ?? true }
-    if let lost { throw Foreign(path: path, maker: maker, found: lost) }
+    if let lost = try Files.list(path).first {
+      throw Foreign(path: path, maker: maker, found: lost)
+    }
   }
 
   /// Checks the directory, creates it if it is missing, and marks it; its content stays.

@@ -18,8 +18,10 @@ package enum ChildProcess {
   ///
   /// It blocks, so do not call it on the cooperative pool. If the program exceeds the deadline or
   /// writes more than `outputLimit` bytes to its output or error stream, it is killed and an error
-  /// is thrown. The deadline applies to the program, not to its streams: it is also killed if it
-  /// closes them and continues. The same happens if `isCancelled` returns true.
+  /// is thrown; with `dropsExcess`, only the excess is dropped. The deadline applies to the program,
+  /// not to its streams: it is also killed if it closes them and continues. The same happens if
+  /// `isCancelled` returns true. When the program has ended, processes that it left behind can write
+  /// to the streams for one more second.
   ///
   /// Child processes of the program are killed with it if that is safe. A separate process group
   /// may not read the terminal, so if there is a terminal, the program gets a group only if it
@@ -27,7 +29,7 @@ package enum ChildProcess {
   package static func run(
     _ path: String, _ arguments: [String], environment: [String: String] = [:],
     input: [UInt8] = [], deadlineSeconds: Int? = nil, outputLimit: Int = .max,
-    asksNobody: Bool = false, isCancelled: (() -> Bool)? = nil
+    dropsExcess: Bool = false, asksNobody: Bool = false, isCancelled: (() -> Bool)? = nil
   ) throws(SystemError) -> Result {
     let hasGroup = asksNobody || !hasTerminal
     var stdin = try Pipe()
@@ -40,6 +42,7 @@ package enum ChildProcess {
     stderr.closeWriting()
     var exchange = Exchange(
       killed: hasGroup ? -child : child, child: child, input: input, limit: outputLimit,
+      dropsExcess: dropsExcess,
       deadline: deadlineSeconds.map {
         Clock.monotonicNanoseconds() + UInt64($0) * 1_000_000_000
       }, isCancelled: isCancelled)
@@ -153,6 +156,7 @@ private struct Exchange {
   let child: pid_t
   let input: [UInt8]
   let limit: Int
+  let dropsExcess: Bool
   let deadline: UInt64?
   let isCancelled: (() -> Bool)?
   var sent = 0
@@ -160,15 +164,21 @@ private struct Exchange {
   var error: [UInt8] = []
   var isEnded = false
   var isTooLong = false
+  /// When the streams are no longer read although another process holds them; nil while the
+  /// program is running.
+  private var end: UInt64?
+
+  private static let graceNanoseconds: UInt64 = 1_000_000_000
 
   init(
-    killed: pid_t, child: pid_t, input: [UInt8], limit: Int, deadline: UInt64?,
+    killed: pid_t, child: pid_t, input: [UInt8], limit: Int, dropsExcess: Bool, deadline: UInt64?,
     isCancelled: (() -> Bool)?
   ) {
     self.killed = killed
     self.child = child
     self.input = input
     self.limit = limit
+    self.dropsExcess = dropsExcess
     self.deadline = deadline
     self.isCancelled = isCancelled
   }
@@ -178,19 +188,30 @@ private struct Exchange {
     _ = attache_set_nonblocking(stdin.writing)
     var isOutputOpen = true
     var isErrorOpen = true
+    // Without it, the end of the streams is the end of the program.
+    let process = attache_open_process(child)
+    defer { if process >= 0 { close(process) } }
     while isOutputOpen || isErrorOpen {
       var waiting = [
         pollfd(fd: stdin.writing, events: Int16(POLLOUT), revents: 0),
         pollfd(fd: isOutputOpen ? stdout : -1, events: Int16(POLLIN), revents: 0),
         pollfd(fd: isErrorOpen ? stderr : -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: end == nil ? process : -1, events: Int16(POLLIN), revents: 0),
       ]
       let ready = poll(&waiting, nfds_t(waiting.count), turn())
       // A child that keeps writing is as late as a silent one.
       if endIfLate() { return }
+      let now = Clock.monotonicNanoseconds()
+      if let end, now >= end { return }
       if ready <= 0 { continue }
+      if waiting[3].revents != 0 { end = now + Self.graceNanoseconds }
       if waiting[0].revents != 0, !feed(stdin.writing) { stdin.closeWriting() }
       if waiting[1].revents != 0 { isOutputOpen = Exchange.drain(stdout, into: &output) }
       if waiting[2].revents != 0 { isErrorOpen = Exchange.drain(stderr, into: &error) }
+      if dropsExcess {
+        output.removeLast(max(0, output.count - limit))
+        error.removeLast(max(0, error.count - limit))
+      }
       if max(output.count, error.count) > limit {
         isTooLong = true
         kill(killed, SIGKILL)
@@ -208,7 +229,7 @@ private struct Exchange {
   /// Kills a program that is late or no longer needed.
   @discardableResult
   private mutating func endIfLate() -> Bool {
-    guard millisecondsLeft() == 0 || isCancelled?() == true else { return false }
+    guard millisecondsLeft(until: deadline) == 0 || isCancelled?() == true else { return false }
     isEnded = true
     kill(killed, SIGKILL)
     return true
@@ -216,15 +237,15 @@ private struct Exchange {
 
   /// The time until the next check; there is no other way to notice that a task was cancelled.
   private func turn() -> Int32 {
-    let left = millisecondsLeft()
+    let left = millisecondsLeft(until: [deadline, end].compactMap(\.self).min())
     guard isCancelled != nil else { return left }
     return left < 0 ? 50 : min(left, 50)
   }
 
-  private func millisecondsLeft() -> Int32 {
-    guard let deadline else { return -1 }
+  private func millisecondsLeft(until time: UInt64?) -> Int32 {
+    guard let time else { return -1 }
     let now = Clock.monotonicNanoseconds()
-    return now >= deadline ? 0 : Int32(clamping: (deadline - now) / 1_000_000 + 1)
+    return now >= time ? 0 : Int32(clamping: (time - now) / 1_000_000 + 1)
   }
 
   /// Writes the next input; returns whether there is more to send.

@@ -5,6 +5,7 @@ package enum InterruptibleWork: String, Sendable {
   case sync
   /// A worker of a run.
   case work
+  case publication
   case demo
 
   /// The message for an interruption by a signal.

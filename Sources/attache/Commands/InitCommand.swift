@@ -78,8 +78,8 @@ struct InitCommand: Command {
     do {
       if let from = told.from, let syncs {
         draft.store = StoreDraft(
-          schema: try Files.read(context.existing(from)),
-          syncs: try Files.read(context.existing(syncs)))
+          schema: try Files.read(context.existing(from), limit: PipelineFile.limitBytes),
+          syncs: try Files.read(context.existing(syncs), limit: PipelineFile.limitBytes))
       } else {
         let found = try await DraftedObjects.ask(
           told.objects, draft, root: root, variables: context.variables)

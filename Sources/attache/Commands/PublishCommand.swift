@@ -19,18 +19,36 @@ struct PublishCommand: Command {
     [
       .pipeline(\.pipeline),
       .flag("dry-run", short: "n", "list the files that would be written", \.dryRun),
+      .deadline(\.deadline),
     ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
   var dryRun = false
+  var deadline: PositiveNumber?
   var options = Options()
 
   func run(_ context: Program) async throws -> ExitStatus {
     let call = PipelineCall(program: context, options: options, name: pipeline)
     let read = try call.read()
-    let summary = try await Publisher.publish(
-      read, root: call.root(of: read), variables: context.variables, isDryRun: dryRun)
+    let (root, isDryRun) = (call.root(of: read), dryRun)
+    let seconds = deadline?.value ?? read.org.runDeadlineSeconds
+    let (outcome, signal, isLate) = await Interruption.run(deadlineSeconds: seconds) {
+      try await Publisher.publish(
+        read, root: root, variables: context.variables, isDryRun: isDryRun)
+    }
+    switch outcome {
+    case .success(let summary): return show(summary, context)
+    case .failure(let error):
+      if let signal { throw Interruption.error(.publication, signal: signal) }
+      if isLate {
+        throw Interruption.late(.publication, seconds: seconds, setting: "org.runDeadlineSeconds")
+      }
+      throw error
+    }
+  }
+
+  private func show(_ summary: PublishSummary, _ context: Program) -> ExitStatus {
     if options.json {
       context.print(summary.json(isPlan: dryRun))
     } else if !options.quiet {
@@ -38,7 +56,7 @@ struct PublishCommand: Command {
         for path in summary.paths { context.print("would be written: \(path)") }
         for user in summary.users { context.print("would be written: \(user)'s latest.json") }
       }
-      context.print((dryRun ? "dry run: would publish " : "published ") + summary.text)
+      context.print((dryRun ? "dry run: " : "publish: ") + summary.text)
     }
     for failure in summary.failures { context.note("not published: \(failure)") }
     if summary.failures.isEmpty { return .done }

@@ -49,7 +49,9 @@ struct PublishURLCommand: Command {
     }
     let urls = try publisher.urls(of: user, seconds: seconds ?? 3600)
     if urls.isEmpty {
-      throw UsageError("\(user) has no bundles", hint: "give a user name, or an ID in bundles.json")
+      throw PipelineError(
+        .unknownName, "users.no-bundles", "\(user) has no bundles",
+        fix: "give a user name, or an ID in bundles.json")
     }
     if options.json {
       context.print(

@@ -45,7 +45,8 @@ struct StoreCheckCommand: Command {
       platform: platform.flatMap { Platform(rawValue: $0.rawValue) },
       config: try config.map { file in
         let path = try context.existing(file)
-        return try StoreConfig(json: try Files.read(path), file: path)
+        return try StoreConfig(
+          json: try Files.read(path, limit: PipelineFile.limitBytes), file: path)
       })
     let path = try context.existing(store)
     let violations = try check.violations(at: path)

@@ -131,11 +131,13 @@ struct SyncRunCommand: Command {
     var plan = SyncCall.Plan()
     if let storeConfig {
       let path = try context.existing(storeConfig)
-      plan.soups = try StoreConfig(json: try Files.read(path), file: storeConfig)
+      plan.soups = try StoreConfig(
+        json: try Files.read(path, limit: PipelineFile.limitBytes), file: storeConfig)
     }
     guard let config else { return plan }
     let path = try context.existing(config)
-    let syncs = try SyncsConfig(json: try Files.read(path), file: config)
+    let syncs = try SyncsConfig(
+      json: try Files.read(path, limit: PipelineFile.limitBytes), file: config)
     if let soups = plan.soups {
       let reader = ConfigurationReader(file: config)
       syncs.check(against: soups, storeFile: storeConfig ?? "", reader)

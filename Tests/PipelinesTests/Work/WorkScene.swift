@@ -127,7 +127,7 @@ struct WorkScene: Sendable {
     defer { ledger.close() }
     let own: [String: SQL] = [
       "run": "SELECT number, id, now_ms, config_hash, wanted, finished, exit_status FROM run",
-      "meta": "SELECT * FROM meta WHERE name NOT IN ('orders', 'wide calls')",
+      "meta": "SELECT * FROM meta WHERE name NOT IN ('orders', 'wide calls', 'work store')",
     ]
     for table in try ledger.connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'")
     {

@@ -89,8 +89,10 @@ import Testing
     #expect(error.map { PipelineError(describing: $0).kind } == .tryLater)
     // The order that it was performing is claimed for a while.
     let other = try await scene.work(0, of: 2)
-    #expect(other.done == orders - 1 && other.elsewhere == 1)
-    #expect(try await scene.work(0, of: 2).done == 0)
+    #expect(other.done == orders - 1 && other.elsewhere == 0 && other.claimed == 1)
+    #expect(other.text.hasSuffix(", 1 left to workers who have claimed them"), "\(other.text)")
+    let again = try await scene.work(0, of: 2)
+    #expect(again.done == 0 && again.elsewhere == orders - 1 && again.claimed == 1)
     if !isRestarted {
       for name in try Tree.files(scene.directory) where name.contains("/claims/") {
         try Files.setModificationTime(
@@ -139,6 +141,7 @@ import Testing
       try await scene.run(in: divided, .collect)
     }
     #expect(missing?.code == "work.no-result" && missing?.kind == .tryLater)
+    #expect(missing?.message == "no worker has primed the global store")
     for shard in 0..<orders - 1 {
       #expect(try await scene.work(shard, of: orders) { $0.onlyOwn = true }.done == 1)
     }
@@ -173,6 +176,37 @@ import Testing
         try scene.state(divided).filter { changed.contains($0.key) }
           == state.filter { changed.contains($0.key) })
     }
+  }
+
+  @Test(
+    arguments: [(.whole, "users.unknown"), (.collect, "work.other-pipeline")]
+      as [(RunPart, String)])
+  func `a run that is refused leaves the orders and their results`(
+    _ part: RunPart, _ code: String
+  ) async throws {
+    let scene = try await WorkScene.prepared()
+    let divided = try scene.copy("divided")
+    try await scene.run(in: divided, .orders)
+    _ = try await scene.work([0], of: 1)
+    for stages in [[.prime], Set(Stage.allCases)] as [Set<Stage>] {
+      var options = RunOptions()
+      (options.part, options.stages, options.retryPause) = (part, stages, .none)
+      var pipeline = scene.world.pipeline
+      if part == .collect {
+        pipeline.platforms.removeLast()
+      } else {
+        options.users = ["ada@example.con"]
+      }
+      let error = await #expect(throws: PipelineError.self) {
+        try await PipelineRun.execute(
+          pipeline, root: divided, variables: scene.world.variables, options: options,
+          report: { _ in })
+      }
+      #expect(error?.code == code && error?.kind.exitStatus == .configuration)
+    }
+    let collected = try await scene.run(in: divided, .collect)
+    #expect(collected.work?.missing == 0)
+    #expect(!collected.warnings.contains { $0.contains(" is not used") })
   }
 
   /// What differs between a worker and the run that wrote its orders.
@@ -302,8 +336,15 @@ import Testing
         words, variables: world.variables.merging(variables) { $1 })
     }
     let file = world.pipeline.file
-    let none = try await attache(["work", file, "--shard", "0/1"])
-    #expect(none.status == 0 && none.output.contains("there are no orders"), "\(none.everything)")
+    // Only home makes the directory of the store, once.
+    func expectMissing(_ run: ProgramRun) {
+      #expect(
+        run.status == 6 && run.messages.contains("directory \(scene.directory) does not exist")
+          && run.messages.contains("mount it, or create it"), "\(run.everything)")
+      #expect(!Files.exists(scene.directory))
+    }
+    try Files.remove(scene.directory)
+    expectMissing(try await attache(["work", file, "--shard", "0/1"]))
     let orders = try await world.program(["run"], ["--until", "orders"])
     #expect(
       orders.status == 3 && orders.output.contains("written for workers"), "\(orders.everything)")
@@ -325,6 +366,11 @@ import Testing
     let slurm = ["SLURM_ARRAY_TASK_ID": "8", "SLURM_ARRAY_TASK_MIN": "7"]
     let worked = try await attache(["work", file, "--shard", "auto/2", "--only-own"], slurm)
     #expect(worked.status == 0 && worked.output.contains("worker 1/2: "), "\(worked.everything)")
+    let aside = scene.directory + ".aside"
+    try Files.rename(scene.directory, to: aside)
+    expectMissing(try await attache(["work", file, "--shard", "0/2"]))
+    expectMissing(try await world.program(["run"], ["--from", "collect"]))
+    try Files.rename(aside, to: scene.directory)
     let batch = ["AWS_BATCH_JOB_ARRAY_INDEX": "0"]
     let json = try await attache(["work", file, "--shard", "auto/2", "--json"], batch)
     let last = try #require(json.output.split(separator: "\n").last)
@@ -333,6 +379,10 @@ import Testing
     #expect(collected.status == 3, "\(collected.everything)")
     let again = try await world.program(["run"], ["--from", "collect"])
     #expect(again.status == 4 && again.messages.contains("no orders to collect"))
+    let none = try await attache(["work", file, "--shard", "0/1"])
+    #expect(none.status == 0 && none.output.contains("there are no orders"), "\(none.everything)")
+    let part = try await world.program(["run"], ["--from", "orders"])
+    #expect(part.status == 2 && part.messages.contains("it must be collect"), "\(part.messages)")
     for words in [["--until", "orders", "--dry-run"], ["--from", "collect", "--user", "ada"]] {
       #expect(try await world.program(["run"], words).status == 2)
     }

@@ -187,7 +187,8 @@ package struct InDoubtResolver {
   ///
   /// A record deleted since then still has its values in the recycle bin.
   private func updates(_ writes: [PendingWrite], _ sobject: String) async throws -> [Resolution] {
-    let fields = try await readable(writes, sobject, and: ["LastModifiedById"])
+    let fields = UnacknowledgedCreates.readable(
+      writes.flatMap(\.fields.names), try await reader.describe(sobject), and: ["LastModifiedById"])
     let ids = writes.compactMap(\.recordID)
     var found = try await reader.records(sobject, ids: ids, fields: fields)
     let missing = ids.filter { id in id.recordID18.map { found[$0] == nil } ?? false }
@@ -463,15 +464,5 @@ package struct InDoubtResolver {
     lost.isOver = window <= 0 || now - write.sent >= window
     lost.ahead = ahead
     return lost
-  }
-
-  // MARK: Comparison
-
-  /// Returns the readable fields among those that were sent, with `Id` and `others`.
-  private func readable(
-    _ writes: [PendingWrite], _ sobject: String, and others: [String]
-  ) async throws -> [String] {
-    UnacknowledgedCreates.readable(
-      writes.flatMap(\.fields.names), try await reader.describe(sobject), and: others)
   }
 }
