@@ -1,4 +1,5 @@
 import Bundles
+import SmartStore
 import System
 
 extension Inbox {
