@@ -8,9 +8,9 @@ struct RunOrders {
   let run: RunContext
 
   func withStore<T>(_ body: (WorkStore) async throws -> T) async throws -> T {
-    try await WorkStore.with(
-      run.options.workStore, of: run.pipeline, run.variables,
-      known: { try run.ledger.noted(.workStore) == $0 }, body)
+    let isUsed = try run.ledger.noted(.workStore) == run.pipeline.work?.store.location
+    return try await WorkStore.with(
+      run.options.workStore, of: run.pipeline, run.variables, mayBeNew: !isUsed, body)
   }
 
   /// The error for a run whose orders are not there, or belong to an earlier one.

@@ -34,10 +34,10 @@ struct WorkStore: Sendable {
 
   /// Calls `body` with the store of a pipeline's orders, which is `given` or that of the pipeline.
   ///
-  /// If nothing is known to be there, a missing directory is created.
+  /// If it may be new, a missing directory is created.
   static func with<T>(
     _ given: (any ObjectStore)?, of pipeline: Pipeline, _ variables: [String: String],
-    known: (String) throws -> Bool = { _ in true }, _ body: (WorkStore) async throws -> T
+    mayBeNew: Bool = false, _ body: (WorkStore) async throws -> T
   ) async throws -> T {
     guard let settings = pipeline.work else {
       throw PipelineError(
@@ -46,8 +46,7 @@ struct WorkStore: Sendable {
     }
     let store =
       try given
-      ?? settings.store.open(
-        variables, caFile: pipeline.org.caFile, mayBeNew: !known(settings.store.location))
+      ?? settings.store.open(variables, caFile: pipeline.org.caFile, mayBeNew: mayBeNew)
     let scratch = try ScratchDirectory(variables)
     defer { scratch.remove() }
     return try await body(WorkStore(store, of: pipeline, scratch: scratch.path))
