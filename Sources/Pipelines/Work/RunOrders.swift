@@ -114,9 +114,8 @@ struct RunOrders {
   /// A failure is only a warning: the next orders do the same.
   func removeRemains() async {
     do {
-      try await withStore { store in
-        try await store.removeAll(except: newestFiles())
-      }
+      let newest = try newestFiles()
+      try await withStore { try await $0.removeAll(except: newest) }
     } catch {
       run.warn(
         "orders and results were not removed: \(PipelineError(describing: error).message)")

@@ -39,17 +39,21 @@ struct WorkStore: Sendable {
     _ given: (any ObjectStore)?, of pipeline: Pipeline, _ variables: [String: String],
     mayBeNew: Bool = false, _ body: (WorkStore) async throws -> T
   ) async throws -> T {
+    let scratch = try ScratchDirectory(variables)
+    defer { scratch.remove() }
+    let store = try given ?? opened(of: pipeline, variables, mayBeNew)
+    return try await body(WorkStore(store, of: pipeline, scratch: scratch.path))
+  }
+
+  private static func opened(
+    of pipeline: Pipeline, _ variables: [String: String], _ mayBeNew: Bool
+  ) throws -> any ObjectStore {
     guard let settings = pipeline.work else {
       throw PipelineError(
         .configuration, "work.no-store", "the pipeline does not say where orders wait for workers",
         location: pipeline.file, fix: "add \"work\" to the pipeline file")
     }
-    let store =
-      try given
-      ?? settings.store.open(variables, caFile: pipeline.org.caFile, mayBeNew: mayBeNew)
-    let scratch = try ScratchDirectory(variables)
-    defer { scratch.remove() }
-    return try await body(WorkStore(store, of: pipeline, scratch: scratch.path))
+    return try settings.store.open(variables, caFile: pipeline.org.caFile, mayBeNew: mayBeNew)
   }
 
   func key(_ path: String) -> String { prefix + path }
