@@ -135,7 +135,7 @@ struct HandMadeLog {
       if let index { try DurableFile.write(index, to: path + "-shm") }
     }
 
-    /// What becomes of a return; a live store is refused for what a return is refused or warned for.
+    /// The outcome of a return; a live store is refused for what a return is refused or warned for.
     func outcome(
       _ log: [UInt8]?, _ number: Int = 0, store: [UInt8]? = nil, index: [UInt8]? = nil
     ) throws -> Outcome {

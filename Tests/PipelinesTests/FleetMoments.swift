@@ -32,6 +32,8 @@ final class FleetMoments: Sendable {
     var first: [String: Int] = [:]
     /// The changes that have not been made.
     var changes: ArraySlice<[FleetChange]>
+    /// The number of moments that came.
+    var passed = 0
     /// Whether the next request is preceded by a change.
     var isDue = false
     var holds: [(until: Int, opened: DispatchSemaphore)] = []
@@ -64,7 +66,7 @@ final class FleetMoments: Sendable {
   /// Ends the changes; returns the number of moments that came.
   func end() -> Int {
     scene.world.server.faults.removeAll()
-    return state.withLock { $0.sights.count - 1 }
+    return state.withLock { $0.passed }
   }
 
   /// What a user saw from the first request on.
@@ -109,8 +111,12 @@ final class FleetMoments: Sendable {
   private func change() {
     turn.withLock { _ in
       guard let changes = state.withLock({ $0.changes.popFirst() }) else { return }
-      for change in changes { change.make(in: scene.world.org) }
-      look()
+      // Other users may be answered between the changes of a moment.
+      for change in changes {
+        change.make(in: scene.world.org)
+        look()
+      }
+      state.withLock { $0.passed += 1 }
     }
   }
 

@@ -149,7 +149,7 @@ import Testing
     #expect(bytes.contains("word150"))
   }
 
-  /// When rows grow and shrink, SQLite distributes them among pages anew.
+  /// When rows grow and shrink, SQLite distributes them among pages again.
   @Test(arguments: Platform.allCases)
   func `after a removal no byte of the closed file has a row that is gone, whatever was moved`(
     _ platform: Platform
@@ -164,12 +164,12 @@ import Testing
       ])
     var words: [Int: String] = [:]
     var path = test.store.path
-    for night in 0..<12 {
-      let store = try night == 0 ? test.store : Store(opening: path)
+    for run in 0..<12 {
+      let store = try run == 0 ? test.store : Store(opening: path)
       path = store.path
       var elements: [String] = []
       for key in Set((0..<120).map { _ in random.below(300) }).sorted() {
-        let word = "zq\(night)x\(key)zq"
+        let word = "zq\(run)x\(key)zq"
         // The longest ones have overflow pages, in the table and in the index.
         let long = random.chance(5) ? 400 : random.pick([1, 2, 3, 5, 8, 30])
         let text = String(repeating: word + " ", count: long)
@@ -177,7 +177,7 @@ import Testing
         words[key] = word
       }
       try store.upsert(elements, into: "s", externalIDPath: "key")
-      for key in words.keys.sorted() where random.chance(night == 6 ? 90 : 10) {
+      for key in words.keys.sorted() where random.chance(run == 6 ? 90 : 10) {
         words[key] = nil
         let query = QuerySpec(soupName: "s", .exact(path: "key", matchKey: "\(key)"))
         try store.remove(query, from: "s")
@@ -186,11 +186,11 @@ import Testing
       let parts = Set(try read(path).split(separator: UInt8(ascii: "z")))
       let found = parts.map { String(decoding: $0, as: UTF8.self) }
         .filter { $0.wholeMatch(of: /q[0-9]+x[0-9]+/) != nil }.map { "z" + $0 + "zq" }
-      #expect(Set(found) == Set(words.values), "night \(night)")
+      #expect(Set(found) == Set(words.values), "run \(run)")
       let again = try Store(opening: path, readOnly: true)
-      #expect(try again.connection.texts("PRAGMA integrity_check") == ["ok"], "night \(night)")
+      #expect(try again.connection.texts("PRAGMA integrity_check") == ["ok"], "run \(run)")
       let rows = try again.connection.texts("SELECT json_extract(soup, '$.text') FROM TABLE_1")
-      #expect(rows.sorted() == words.values.sorted(), "night \(night)")
+      #expect(rows.sorted() == words.values.sorted(), "run \(run)")
       try again.close()
     }
   }

@@ -4,7 +4,7 @@ import System
 /// b-tree page, and the end of an overflow page (https://www.sqlite.org/fileformat2.html).
 ///
 /// SQLite's `secure_delete` overwrites what is deleted. But when SQLite distributes cells among
-/// pages anew, copies of them remain in the unused space of the pages.
+/// pages again, copies of them remain in the unused space of the pages.
 final class UnusedBytes {
   private let file: FileDescriptorHandle
   private let pageSize: Int
