@@ -236,7 +236,7 @@ import Testing
     }
     world.goAway()
     let run = try await world.program(["run"], ["--user", "ada@exampel.com"])
-    #expect(run.status == 2, "\(run.everything)")
+    #expect(run.status == 4, "\(run.everything)")
     #expect(run.messages.contains("did you mean ada@example.com?"))
     #expect(!Files.exists(world.data.path))
     #expect(try await world.program(["run"], ["--user", "ADA@example.com"]).status == 6)
