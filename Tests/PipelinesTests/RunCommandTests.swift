@@ -217,7 +217,7 @@ import Testing
 
   @Test func `an unknown user of a pipeline is refused with the nearest name`() async throws {
     let run = try await world.program(["run"], ["--user", "ada@exampel.com"])
-    #expect(run.status == 2)
+    #expect(run.status == 4)
     #expect(run.messages.contains("ada@exampel.com is not a user of the pipeline"))
     #expect(run.messages.contains("did you mean ada@example.com?"))
   }
