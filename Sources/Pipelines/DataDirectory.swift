@@ -112,7 +112,8 @@ package struct DataDirectory: Sendable, Hashable {
     let file = Files.resolvedIfThere(pipeline.file)
     let isOwn =
       Files.isWithin(place, home) && Self.isOwn(String(place.dropFirst(home.utf8.count + 1)))
-    let isForeign = Self.holding(place).map { $0 != home } ?? Self.isRootOfFiles(place)
+    let isForeign =
+      Self.holding(place, within: home).map { $0 != home } ?? Self.isRootOfFiles(place)
     let isNamed = pipeline.namedFiles.contains {
       Files.isWithin(Files.resolvedIfThere($0), place)
     }
@@ -127,9 +128,12 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// The data directory of a pipeline that a directory is or is in; nil for an inbox of the usual
   /// name, and for a directory in none.
-  private static func holding(_ place: String) -> String? {
+  ///
+  /// What is above the pipeline's own directory `home` does not count.
+  private static func holding(_ place: String, within home: String) -> String? {
     var (path, below) = (place, "")
     while true {
+      if path == home { return home }
       if hasFiles(path) { return below == "inbox" ? nil : path }
       below = Files.name(of: path)
       guard let parent = Files.parent(of: path), parent != path else { return nil }
@@ -138,10 +142,12 @@ package struct DataDirectory: Sendable, Hashable {
   }
 
   /// Whether a run of some pipeline has files in this directory.
+  ///
+  /// One file of such a name may be anyone's.
   private static func hasFiles(_ path: String) -> Bool {
     let parent = Files.parent(of: path) ?? "/"
     let data = DataDirectory(root: parent == "/" ? "" : parent, name: Files.name(of: path))
-    return Files.exists(data.state) || Files.exists(data.stampKey)
+    return [data.state, data.stampKey, data.format].count { Files.exists($0) } > 1
   }
 
   /// Whether a directory holds data directories of pipelines.

@@ -22,7 +22,9 @@ import Testing
     let world = try world(place)
     let other = TemporaryDirectory.untilExit("inbox-other").path
     try Files.makeDirectory(other + "/night/done")
-    try DurableFile.write([1], to: other + "/night/state.sqlite")
+    for name in ["state.sqlite", "format"] {
+      try DurableFile.write([1], to: other + "/night/" + name)
+    }
     let schema = try #require(world.pipeline.stores.first).schemaFile
     for target in [
       world.data.path, world.root, Files.parent(of: world.pipeline.file) ?? "/", other,
@@ -36,6 +38,13 @@ import Testing
       #expect(error?.code == "inbox.own", "\(target)")
       #expect(try Files.list(target) == before)
     }
+  }
+
+  @Test func `a file with the name of a ledger above the inbox does not matter`() async throws {
+    let place = TemporaryDirectory.untilExit("inbox-below").path
+    try DurableFile.write([1], to: place + "/state.sqlite")
+    let world = try world(place + "/returns")
+    #expect(try await world.run().exitStatus == .done)
   }
 
   @Test func `an ingested return that cannot be moved away is not refused`() async throws {
