@@ -9,17 +9,7 @@ package struct StoreFileHeader {
 
   /// Reads the header; a short file has fewer bytes.
   package init(path: String) throws(SystemError) {
-    let file = try Files.openRegular(path)
-    var bytes = [UInt8](repeating: 0, count: Self.length)
-    var failure: SystemError?
-    let count = bytes.withUnsafeMutableBytes { raw -> Int in
-      do throws(SystemError) { return try file.read(into: raw) } catch {
-        failure = error
-        return 0
-      }
-    }
-    if let failure { throw failure }
-    self.bytes = Array(bytes[..<count])
+    bytes = try WriteAheadLog.read(Self.length, of: Files.openRegular(path))
   }
 
   /// Rejects a store that is a pipe, a socket or a device, or has one next to it that SQLite would

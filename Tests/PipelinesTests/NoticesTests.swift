@@ -191,7 +191,7 @@ import Testing
     #expect(!lines.joined().contains("secret-"))
     // A dry run sends no notification, and a user who mistyped a name sees the message.
     #expect(try await world.program(["run"], ["--dry-run"]).status == 0)
-    #expect(try await world.program(["run"], ["--user", "nobody@example.com"]).status == 4)
+    #expect(try await world.program(["run"], ["--user", "unknown@example.com"]).status == 4)
     #expect(try self.lines(told).count == lines.count)
   }
 

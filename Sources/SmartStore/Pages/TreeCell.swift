@@ -2,12 +2,16 @@
 /// table, the part that stays on the page, and the first overflow page.
 enum TreeCell {
   /// The longest payload that stays on the page completely.
-  static let mostOfIndex = (TreePage.usable - 12) * 64 / 255 - 23
-  static let mostOfTable = TreePage.usable - 35
+  static let mostOfIndex = most(isTable: false, TreePage.usable)
+  static let mostOfTable = most(isTable: true, TreePage.usable)
+
+  private static func most(isTable: Bool, _ usable: Int) -> Int {
+    isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
+  }
 
   /// The size of the part of a payload that stays on the page (fileformat2, "B-tree Pages").
   static func local(_ count: Int, isTable: Bool, usable: Int = TreePage.usable) -> Int {
-    let most = isTable ? usable - 35 : (usable - 12) * 64 / 255 - 23
+    let most = most(isTable: isTable, usable)
     guard count > most else { return count }
     let least = (usable - 12) * 32 / 255 - 23
     let wanted = least + (count - least) % (usable - 4)
