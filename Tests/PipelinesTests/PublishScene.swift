@@ -91,6 +91,13 @@ struct PublishScene {
     try DurableFile.write(list.bytes, to: data + "/bundles.json")
   }
 
+  /// Notes pruned generations of a user, and of one whose objects are not there.
+  func notePruned(_ generations: [Int], of user: Int) throws {
+    let text = String(decoding: try Files.read(notes), as: UTF8.self)
+    let going = #""going": {"\#(Self.users[user])": \#(generations), "other": [1]}"#
+    try DurableFile.write(Array(text.replacing(#/"going": \{\}/#, with: going).utf8), to: notes)
+  }
+
   func key(_ user: Int, _ path: String) -> String {
     "\(pipeline.name)/users/\(Self.users[user])/\(path)"
   }

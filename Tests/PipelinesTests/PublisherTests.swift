@@ -124,6 +124,22 @@ import Testing
     #expect(try await scene.publishedGenerations() == [1, 1])
   }
 
+  @Test func `objects of a lost generation are removed with a later pruned one`() async throws {
+    let scene = try PublishScene(.directory)
+    for generation in 1...4 {
+      try scene.write(generation)
+      try await scene.publish()
+    }
+    for lost in [1, 2, 4] { try Files.remove(scene.path(0, "\(lost)")) }
+    try scene.notePruned([3], of: 0)
+    #expect(try await scene.publish().removed == 9)
+    #expect(try await scene.publishedGenerations() == [4, 4])
+    for generation in 1...3 {
+      #expect(try await scene.store.list(scene.key(0, "\(generation)/")) == [])
+      #expect(try await scene.store.list(scene.key(1, "\(generation)/")).count == 3)
+    }
+  }
+
   @Test(arguments: Kind.installed)
   func `objects of a pruned generation are removed unless latest names it`(
     _ kind: Kind
@@ -133,10 +149,7 @@ import Testing
       try scene.write(generation)
       try await scene.publish()
     }
-    let notes = String(decoding: try Files.read(scene.notes), as: UTF8.self)
-    let going = #""going": {"\#(PublishScene.users[0])": [1, 2], "other": [1]}"#
-    try DurableFile.write(
-      Array(notes.replacing(#/"going": \{\}/#, with: going).utf8), to: scene.notes)
+    try scene.notePruned([1, 2], of: 0)
     #expect(try await scene.publish(isDryRun: true).removed == 3)
     #expect(try await scene.publish().removed == 3)
     #expect(try await scene.store.list(scene.key(0, "1/")) == [])

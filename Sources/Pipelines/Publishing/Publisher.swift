@@ -121,23 +121,35 @@ package struct Publisher: Sendable {
   }
 
   /// Removes the objects of pruned generations that no `latest.json` names any more.
+  ///
+  /// A generation that was lost here, before a recovery, is removed with the first later one.
   private func removePruned(
     by publication: UserPublication, _ summary: inout PublishSummary, _ notes: inout PublishNotes
   ) async throws {
-    for (id, generations) in notes.going.sorted(by: { $0.key < $1.key }) {
+    for (id, pruned) in notes.going.sorted(by: { $0.key < $1.key }) {
       let found = try await publication.latest(of: id)
       // If it cannot be read, it may name any generation.
       let latest = found == nil ? .max : found?.generation ?? 0
-      for generation in generations.sorted() where generation < latest {
-        let directory = PublishedUser.directory(of: id) + "/\(generation)/"
-        for object in try await store.list(pipeline.key(directory)) {
-          if !publication.isDryRun { try await store.delete(object.key, matching: object.version) }
-          summary.removed += 1
+      let going = pruned.filter { $0 < latest }
+      guard let last = going.max() else { continue }
+      for object in try await store.list(pipeline.key(PublishedUser.directory(of: id) + "/")) {
+        guard let (_, generation) = Self.generation(of: object.key), generation <= last else {
+          continue
         }
-        notes.going[id]?.remove(generation)
+        let isLost = !Files.exists(data.generation(generation, of: id))
+        guard isLost || going.contains(generation) else { continue }
+        if !publication.isDryRun { try await store.delete(object.key, matching: object.version) }
+        summary.removed += 1
       }
-      if notes.going[id]?.isEmpty == true { notes.going[id] = nil }
+      notes.going[id] = pruned == going ? nil : pruned.subtracting(going)
     }
+  }
+
+  /// The user and the generation of a published file: `PIPELINE/users/ID/GENERATION/FILE`.
+  private static func generation(of key: String) -> (user: String, number: Int)? {
+    let parts = key.split(separator: "/")
+    guard parts.count == 5, let number = Int(parts[3]) else { return nil }
+    return (String(parts[2]), number)
   }
 
   // MARK: what is published
@@ -149,10 +161,8 @@ package struct Publisher: Sendable {
   package func published() async throws -> PipelineRecovery.Published {
     var generations: [String: Int64] = [:]
     for object in try await store.list(pipeline.key("users/")) {
-      // PIPELINE/users/ID/GENERATION/FILE
-      let parts = object.key.split(separator: "/")
-      guard parts.count == 5, let generation = Int64(parts[3]) else { continue }
-      generations[String(parts[2])] = max(generations[String(parts[2])] ?? 0, generation)
+      guard let (user, generation) = Self.generation(of: object.key) else { continue }
+      generations[user] = max(generations[user] ?? 0, Int64(generation))
     }
     let plan = try await publish(isWhole: true, isDryRun: true)
     return PipelineRecovery.Published(
