@@ -434,7 +434,8 @@ extension Book {
           && file.sent.values.contains { $0.marker == marker && own.contains($0.recordID) }
       }
       let isTold = orderedReports.flatMap(\.records).contains { row in
-        row.verdict == .duplicateCreated
+        // An operator may have discarded it before the report.
+        (row.verdict == .duplicateCreated || row.verdict == .discarded && row.otherID != nil)
           && [row.recordID, row.otherID].contains { made.contains($0 ?? "") }
       }
       if let told, !isTold {

@@ -128,11 +128,13 @@ extension Book {
       return
     }
     if transition.isBack || isOfReplaced(transition, in: world) {
-      // The phone has reverted its edit, and returns that with another edit of the row.
-      if let before = change(transition.old), isTakenBack(before, in: world),
-        before.issued == transition.new
-      {
-        return
+      // The phone has reverted its edit, to the issued value or to its own earlier one, and returns
+      // that with another edit of the row.
+      if let before = change(transition.old), isTakenBack(before, in: world) {
+        let earlier = change(transition.new)
+        if before.issued == transition.new || earlier.map({ isPast($0, of: before) }) == true {
+          return
+        }
       }
       if isDecided(transition) || seemsLate(transition) { return unlisted.append(transition) }
       // A sync up sends all listed fields, so OVERWRITE restores the values that the phone was

@@ -116,9 +116,14 @@ struct Book {
 
   // MARK: installing over edits
 
-  /// A bundle is only installed over resolved edits: no report lists them as open.
+  /// A bundle is only installed over resolved edits: no report lists them as open, or none did when
+  /// it was packed.
+  ///
+  /// A request that arrives later opens the edit again, and leaves the bundle.
+  ///
+  /// - Parameter packedAfter: the runs until it was packed
   func installedOver(
-    _ rows: [RowID: PhoneRow], _ phone: Phone, isRestored: Bool, in world: World
+    _ rows: [RowID: PhoneRow], _ phone: Phone, isRestored: Bool, packedAfter past: Set<String>
   ) throws {
     for row in rows.values {
       if phone.state.came.values.contains(where: { $0.isLeft(of: row) }) { continue }
@@ -133,8 +138,9 @@ struct Book {
       if phone.state.came.values.contains(where: { isDeletion($0, of: row) }) { continue }
       let isSettled = holders.contains { holder in
         let told = verdicts(of: holder.row, in: [holder.file])
+        let packed = verdicts(of: holder.row, in: [holder.file], by: past)
         // A sent edit whose undo waits is not lost.
-        return told.last?.isSettled ?? false
+        return [told.last, packed.last].contains { $0?.isSettled == true }
           || (isAskedToUndo(holder.row, of: holder.file) && told.contains(where: \.isWritten))
       }
       guard isSettled else {
@@ -217,13 +223,15 @@ struct Book {
     }
   }
 
-  /// The verdicts of a row of some files, one for each report that lists it.
-  func verdicts(of row: RowID, in files: Set<String>) -> [Verdict] {
-    told(of: row, in: files).map(\.verdict)
+  /// The verdicts of a row of some files, one for each report of some runs, or of all, that lists it.
+  func verdicts(of row: RowID, in files: Set<String>, by runs: Set<String>? = nil) -> [Verdict] {
+    told(of: row, in: files, by: runs).map(\.verdict)
   }
 
-  private func told(of row: RowID, in files: Set<String>) -> [Report.Row] {
-    orderedReports.compactMap { report in
+  private func told(
+    of row: RowID, in files: Set<String>, by runs: Set<String>? = nil
+  ) -> [Report.Row] {
+    orderedReports.filter { runs?.contains($0.run) ?? true }.compactMap { report in
       (report.stillOpen + report.records).last { $0.row == row && files.contains($0.file) }
     }
   }

@@ -533,6 +533,37 @@ import Testing
         .returnStore(phone: 2), .run(.all, nil), .decide(back: 2, way: 4), .run(.reconcile, nil),
         .edit(phone: 2, soup: 2, pick: 77, field: 91, .boolean),
       ]),
+    Found(
+      "a bundle may be installed over an edit that a late request opened after it was packed",
+      386_000_038,
+      setup(
+        overwrites: true, quiet: 900, .external, android: [1, 2], unmarked: [0], trees: true,
+        concurrency: 4),
+      [
+        .edit(phone: 1, soup: 0, pick: 48, field: 50, .boolean), .returnStore(phone: 1),
+        .run(.all, held), .lateArrival, .run(.reconcile, nil), .install(phone: 1),
+      ]),
+    Found(
+      "a restored phone without an install ID looks as if it had taken an edit back", 495_000_042,
+      setup(
+        strict: false, quiet: 0, .none, unmarked: [2], carries: true, cuts: true, concurrency: 4),
+      [
+        .delete(phone: 2, soup: 0, pick: 10, .boolean),
+        .edit(phone: 2, soup: 2, pick: 34, field: 96, .boolean), .returnStore(phone: 2),
+        .backUp(phone: 2), .edit(phone: 2, soup: 2, pick: 7, field: 76, .boolean),
+        .returnStore(phone: 2), .restore(phone: 2, pick: 0),
+        .edit(phone: 2, soup: 2, pick: 4, field: 84, .text),
+      ]),
+    Found(
+      "a second record that is discarded before it was reported is reported", 495_000_066,
+      setup(
+        quiet: 900, .external, android: [1, 2], unmarked: [0], across: .lastWins, carries: true,
+        moves: true, concurrency: 4),
+      [
+        .create(phone: 1, soup: 1, .boolean), .returnStore(phone: 1), .run(.all, nil),
+        .syncUp(phone: 1, soup: 3, most: 100), .returnStore(phone: 1),
+        .run(.all, Mishap(kind: .killAtRequest, nth: 8, arrives: true)), .decide(back: 0, way: 1),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -20,10 +20,7 @@ extension World {
     let gone = try phone.install(
       place + "/" + name, node: node, installation: node, now: deviceNow(), read: carried)
     guard let gone else { return false }
-    phone.knowBundle(of: bundleTimes[place + "/" + name])
-    if phone.setup.marksInstall {
-      try book.installedOver(gone, phone, isRestored: isRestored, in: self)
-    }
+    try judge(gone, phone, by: place + "/" + name, isRestored)
     return true
   }
 
@@ -42,9 +39,19 @@ extension World {
     tally.add(outcome, to: "decisions")
     if outcome == .returnFirst { return try returnStore(phone) }
     guard outcome.isInstalled else { return false }
-    phone.knowBundle(of: bundleTimes[place + "/" + name])
-    try book.installedOver(gone, phone, isRestored: isRestored, in: self)
+    try judge(gone, phone, by: place + "/" + name, isRestored)
     return true
+  }
+
+  /// Judges the rows that a bundle replaced on a phone.
+  private func judge(
+    _ gone: [RowID: PhoneRow], _ phone: Phone, by bundle: String, _ isRestored: Bool
+  ) throws {
+    let packed = bundles[bundle]
+    phone.knowBundle(of: packed?.time)
+    guard phone.setup.marksInstall || setup.kits else { return }
+    let past = Set(runs.prefix(packed?.runs ?? 0).compactMap(\.id))
+    try book.installedOver(gone, phone, isRestored: isRestored, packedAfter: past)
   }
 
   func returnStore(_ phone: Phone, altering soup: Soup? = nil) throws -> Bool {

@@ -126,7 +126,8 @@ extension World {
       else { continue }
       let place = data.generation(generation, of: user.id)
       for file in try Files.list(place) where file.contains(".bundle.") {
-        if bundleTimes[place + "/" + file] == nil { bundleTimes[place + "/" + file] = org.now() }
+        let path = place + "/" + file
+        if bundles[path] == nil { bundles[path] = (org.now(), runs.count + 1) }
       }
     }
   }

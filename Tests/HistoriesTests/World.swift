@@ -28,7 +28,8 @@ final class World {
   var trace: WriteTrace?
   /// Whether there may be a dry run before a run.
   var foretells = true
-  var bundleTimes: [String: Int64] = [:]
+  /// When each bundle was packed, and how many runs there were by then.
+  var bundles: [String: (time: Int64, runs: Int)] = [:]
   var judgedIssued: [String: Int] = [:]
   /// The start of the run in which a request was held that has not arrived.
   var heldSince: Int64?
