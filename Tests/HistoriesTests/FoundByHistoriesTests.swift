@@ -564,6 +564,21 @@ import Testing
         .syncUp(phone: 1, soup: 3, most: 100), .returnStore(phone: 1),
         .run(.all, Mishap(kind: .killAtRequest, nth: 8, arrives: true)), .decide(back: 0, way: 1),
       ]),
+    Found(
+      "an edit of a deleted record is over when its device's sync has made the record again",
+      612_000_077,
+      setup(
+        overwrites: true, strict: false, quiet: 120, .none, android: [1], across: .lastWins,
+        carries: true, moves: true, trees: true, prunes: true),
+      [
+        .create(phone: 0, soup: 0, .text), .edit(phone: 2, soup: 0, pick: 45, field: 44, .boolean),
+        .orgChange(OrgChange(action: .delete, target: .ofPhone, isSameSecond: true)),
+        .create(phone: 1, soup: 0, .boolean), .returnStore(phone: 0), .returnStore(phone: 1),
+        .run(.all, nil), .install(phone: 0), .delete(phone: 0, soup: 0, pick: 73, .boolean),
+        .returnStore(phone: 0), .run(.all, nil),
+        .edit(phone: 0, soup: 1, pick: 63, field: 92, .boolean), .returnStore(phone: 0),
+        .syncUp(phone: 0, soup: 3, most: 100), .editAgain(phone: 0, field: 7),
+      ]),
   ]
 
   @Test(arguments: found)

@@ -193,6 +193,9 @@ extension LedgerDatabase {
 
   /// What replaced an unresolved edit: a later edit of the same record and device that is in a
   /// later return or is resolved, or a later return that has the soup but not the edit.
+  ///
+  /// A row that is an edit of another record is not the edit: the device's own sync has made that
+  /// record, because the edit's was deleted.
   func replacement(of edit: Int64) throws -> Replacement? {
     let later = try connection.all(
       """
@@ -219,14 +222,16 @@ extension LedgerDatabase {
       guard let handback = sighting.handback else { continue }
       let isGone = try connection.integer(
         """
-        SELECT 1 FROM returned r JOIN returned_soup s ON s.return_id = r.id
+        SELECT 1 FROM edit e, returned r JOIN returned_soup s ON s.return_id = r.id
           AND s.store = \(sighting.row.store.text) AND s.soup = \(sighting.row.soup)
-        WHERE r.lineage_id = \(sighting.lineage) AND r.handback > \(handback)
-          AND NOT EXISTS (SELECT 1 FROM seen n WHERE n.return_id = r.id AND n.store = s.store
-            AND n.soup = s.soup AND n.entry_id = \(sighting.row.soupEntryID))
+        WHERE e.id = \(edit) AND r.lineage_id = \(sighting.lineage) AND r.handback > \(handback)
+          AND NOT EXISTS (SELECT 1 FROM seen n JOIN edit l ON l.id = n.edit_id
+            WHERE n.return_id = r.id AND n.store = s.store AND n.soup = s.soup
+              AND n.entry_id = \(sighting.row.soupEntryID)
+              AND (l.record_id <> e.record_id) IS NOT TRUE)
           AND NOT \(Self.hasOlderRow(
             "r.id", of: "s", entry: "\(sighting.row.soupEntryID)", than: "\(sighting.lastModified)"))
-          AND (SELECT verdict FROM edit WHERE id = \(edit)) <> \(Verdict.duplicateCreated) LIMIT 1
+          AND e.verdict <> \(Verdict.duplicateCreated) LIMIT 1
         """)
       if isGone != nil { return .handback }
     }

@@ -187,11 +187,15 @@ extension LedgerDatabase {
   ///
   /// Exceptions are a record that has a duplicate, which is still in the org, and a row that is now
   /// older than the edit. Such a row comes from a backup and says nothing about the edit.
-  func closeEarlierHandbacks(_ entry: Ingest, edits: Set<RowKey>) throws {
+  ///
+  /// A row that is an edit of another record no longer has the edit: the device's own sync has made
+  /// that record, because the edit's was deleted.
+  func closeEarlierHandbacks(_ entry: Ingest, _ edits: [Edit]) throws {
     guard let handback = entry.row.handback else { return }
     let open = try connection.all(
       """
-      SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback, n.last_modified_ms
+      SELECT n.store, n.soup, n.entry_id, e.id, r.lineage_id, r.handback, n.last_modified_ms,
+        e.record_id
       FROM seen n JOIN edit e ON e.id = n.edit_id JOIN returned r ON r.id = n.return_id
         JOIN returned_soup s ON s.return_id = \(entry.row.id) AND s.store = +n.store
           AND s.soup = +n.soup
@@ -202,10 +206,15 @@ extension LedgerDatabase {
       """)
     let clean = Dictionary(
       entry.row.witnesses.map { ($0.row, $0) }, uniquingKeysWith: { first, _ in first })
+    let records = Dictionary(
+      edits.map { ($0.row, $0.serverID) }, uniquingKeysWith: { first, _ in first })
     for row in open {
       let owned = entry.ancestry.owns(
         lineage: row[4].integer ?? 0, handback: row[5].integer)
-      guard owned, !edits.contains(rowKey(row)), let id = row[3].integer else { continue }
+      guard owned, let id = row[3].integer else { continue }
+      if let record = records[rowKey(row)] {
+        guard let record, let former = row[7].text, record != former else { continue }
+      }
       if let witness = clean[rowKey(row)],
         witness.lastModified == row[6].integer || !entry.row.compared.contains(witness.row.inSoup),
         try isUnflagged(id, entry)

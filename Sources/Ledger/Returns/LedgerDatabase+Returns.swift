@@ -145,7 +145,7 @@ extension LedgerDatabase {
     let entry = try Ingest(row, ancestry, wholeStampID: whole?.stampID, in: self)
     for (edit, content) in asIssued { try noteAsIssued(edit, content: content, entry) }
     for (edit, content) in changed { try enter(edit, content: content, entry) }
-    try closeEarlierHandbacks(entry, edits: Set(edits.map(\.row)))
+    try closeEarlierHandbacks(entry, edits)
     try closeGivenUp(entry, edits: Set(edits.map(\.row)))
     for witness in witnesses { try noteOwnSync(witness, entry) }
     for edit in edits {
