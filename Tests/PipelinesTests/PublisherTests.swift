@@ -130,7 +130,7 @@ import Testing
       try scene.write(generation)
       try await scene.publish()
     }
-    for lost in [1, 2, 4] { try Files.remove(scene.path(0, "\(lost)")) }
+    for lost in [1, 2] { try Files.remove(scene.path(0, "\(lost)")) }
     try scene.notePruned([3], of: 0)
     #expect(try await scene.publish().removed == 9)
     #expect(try await scene.publishedGenerations() == [4, 4])
