@@ -219,7 +219,7 @@ extension LedgerDatabase {
     try withdrawDecision(of: found.edit)
     var detail = decision.values
     if decision.sends { detail[PendingDecision.fields] = JSONValue(found.edited) }
-    if decision.sends, let other = found.detail.otherID { detail["other"] = .string(other) }
+    if let other = found.detail.otherID { detail["other"] = .string(other) }
     if decision.sends, found.subject.verdict == .unconfirmed,
       let last = try connection.integer(
         "SELECT max(id) FROM operation WHERE edit_id = \(found.edit)")

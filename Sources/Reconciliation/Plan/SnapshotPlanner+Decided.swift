@@ -17,11 +17,8 @@ extension LedgerDatabase {
         return Settlement(.notUndone, detail)
       }
       detail.fields = try editedFields(of: edit, rules).edited
-      // The run that found a second record may not have reported it.
-      if let twins = try toldTwins(of: edit.id) {
-        detail.otherID = twins.second
-        detail.candidates = twins.others.isEmpty ? [] : [twins.second] + twins.others
-      }
+      // The run that found a second record may have been killed before it reported it.
+      detail.otherID = edit.decision?.otherID
       return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
       var detail = OutcomeDetail.because("this record is used from now on")
