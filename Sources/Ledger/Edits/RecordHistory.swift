@@ -10,8 +10,8 @@ package struct RecordHistory {
   package let entries: [Entry]
   /// The writes that were done, in the order in which they were planned.
   package let writes: [OperationRow]
-  /// The devices of the edits; empty if there is only one edit and no write.
-  package let lineages: EditLineages
+  /// The ancestries of the edits; empty if there is only one edit and no write.
+  package let lineages: [Int64: Ancestry]
   /// The record that an operator named for a device's new record.
   package let named: Named?
   private let key: Key
@@ -321,7 +321,7 @@ extension RecordHistory {
     var writes: [String: [OperationRow]] = [:]
     /// By creation.
     var named: [Int64: Named] = [:]
-    var lineages = EditLineages()
+    var lineages: [Int64: Ancestry] = [:]
     private var byID: [String: Set<Int64>] = [:]
     private var byCreatedID: [String: Set<Int64>] = [:]
     private var byCreation: [Int64: Set<Int64>] = [:]
