@@ -199,7 +199,7 @@ extension LedgerDatabase {
             throw DecisionRefusal.unknown(decided.edit)
           }
           found.detail = OutcomeDetail()
-          found.detail.fields = change.left.map { name, value in
+          found.detail.fields = (change.left ?? [:]).map { name, value in
             FieldDifference(name: name, base: nil, device: nil, server: value)
           }
         } else if let seen = decided.seen {

@@ -136,10 +136,10 @@ extension RecordHistory {
   /// To undo a creation deletes the whole record. Its date is only known if each later write of
   /// attache found the date that the previous one had left, and was read back at once. Otherwise
   /// another user may have changed the record in fields that attache does not see.
-  func leftDate(by change: EditChange) -> String? {
-    let writes = writes.filter { $0.id >= change.lastWrite }
+  func leftDate(by change: OperationRow) -> String? {
+    let writes = writes.filter { $0.id >= change.id }
     guard let last = writes.last, last.left != nil else { return nil }
-    guard change.kind == .created else { return last.serverDate }
+    guard change.action == .create else { return last.serverDate }
     var before: String?
     for write in writes {
       // The time of a write that the ledger did not record is unknown.
