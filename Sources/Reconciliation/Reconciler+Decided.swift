@@ -34,9 +34,8 @@ extension Reconciler {
       }
       // The record's values and the verdict are stored together, so that an interrupted run leaves
       // both or neither.
-      if let (record, fields, date) = try await held(id, edit, planner) {
+      if let (record, element, fields, date) = try await held(id, edit, planner) {
         let left = fields.reduce(into: JSONObject()) { $0[$1] = record[$1] }
-        let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
         let comparison = FieldComparison(
           device: element, base: nil, server: record, listed: fields)
         var detail = OutcomeDetail.because(
@@ -62,11 +61,13 @@ extension Reconciler {
     return rest
   }
 
-  /// The named record, with those fields that the edit would have sent, and its date; nil if there
-  /// is none.
+  /// The named record and the edit's element, with those fields that the edit would have sent, and
+  /// the record's date; nil if there is none.
   private nonisolated(nonsending) func held(
     _ id: String, _ edit: OpenEdit, _ planner: SnapshotPlanner
-  ) async throws -> (record: JSONObject, fields: [String], date: String?)? {
+  ) async throws -> (
+    record: JSONObject, element: JSONObject, fields: [String], date: String?
+  )? {
     guard let candidate = try? planner.candidate(edit) else { return nil }
     do {
       let describe = try await planner.records.describe(candidate.sobject)
@@ -74,7 +75,7 @@ extension Reconciler {
       let dateField = planner.rules[candidate.sync].target.modificationDateFieldName
       let found = try await planner.records.records(
         candidate.sobject, ids: [id], fields: ["Id"] + Set(fields + [dateField]).sorted())
-      return found[id].map { ($0, fields, $0[dateField]?.string) }
+      return found[id].map { ($0, candidate.element, fields, $0[dateField]?.string) }
     } catch {
       guard error.isAboutTheObject else { throw error }
       return nil

@@ -86,6 +86,15 @@ package struct RecordHistory {
 
   package func entry(_ id: Int64) -> Entry? { entries.first { $0.id == id } }
 
+  /// The parsed element of an edit; nil if it is not an object.
+  ///
+  /// It is parsed here only if the history does not have it.
+  package static func element(
+    of edit: OpenEdit, in history: RecordHistory?
+  ) throws -> JSONObject? {
+    try history?.entry(edit.id)?.element ?? JSONValue(parsing: edit.element).object
+  }
+
   /// Whether an edit is the only one of its record, and attache has neither created nor changed the
   /// record.
   ///
@@ -183,10 +192,9 @@ package final class RecordHistories {
     try history(of: RecordHistory.Key(recordID: id))
   }
 
-  /// The parsed element of an edit whose history was read; nil if the edit is the only one of its
-  /// record.
-  package func element(of edit: OpenEdit) -> JSONObject? {
-    known[RecordHistory.Key(edit)]?.entry(edit.id)?.element
+  /// The parsed element of an edit; nil if it is not an object.
+  package func element(of edit: OpenEdit) throws -> JSONObject? {
+    try RecordHistory.element(of: edit, in: known[RecordHistory.Key(edit)])
   }
 
   private func history(of key: RecordHistory.Key) throws -> RecordHistory {

@@ -103,7 +103,7 @@ extension PrimeStage {
     _ one: CarryFacts, _ makers: [String: Makers], _ rules: [ReconciledSync]
   ) throws -> CarriedEdit? {
     guard let verdict = one.verdict,
-      var element = (try? JSONValue(parsing: one.edit.element))?.object
+      var element = try? RecordHistory.element(of: one.edit, in: nil)
     else { return nil }
     let edit = one.edit
     if edit.recordID == nil, let name = edit.localID, let known = makers[name],
@@ -158,7 +158,8 @@ extension PrimeStage {
   ) throws -> [String] {
     if edit.recordID == nil { return element.names.filter { !LocalFields.isOwn($0) }.sorted() }
     if edit.operation == .delete { return [] }
-    let comparison = try run.ledger.history(of: .init(edit)).editedFields(of: edit, rules)
+    let comparison = try run.ledger.history(of: .init(edit)).editedFields(
+      of: edit, rules, element)
     var names = Set((comparison.edited + comparison.outside).map(\.name))
     // It is unknown which of the other fields the user edited, so the device keeps those that it
     // was not issued. For a record that it created, these are the fields that are never sent.

@@ -8,12 +8,13 @@ import System
 extension RecordHistory {
   /// The fields that a device edited, as far as that is known without the org.
   ///
-  /// - Parameter isSent: whether what was sent of the edit itself counts as no longer edited
+  /// - Parameters:
+  ///   - element: The parsed element of the edit, if the caller has it.
+  ///   - isSent: Whether what was sent of the edit itself counts as no longer edited.
   package func editedFields(
-    of edit: OpenEdit, _ rules: [ReconciledSync], isSent: Bool = true
+    of edit: OpenEdit, _ rules: [ReconciledSync], _ element: JSONObject? = nil, isSent: Bool = true
   ) -> FieldComparison {
-    let element =
-      entry(edit.id)?.element ?? (try? JSONValue(parsing: edit.element))?.object ?? [:]
+    let element = element ?? (try? Self.element(of: edit, in: self)) ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(
       device: element, deviceDate: edit.modificationDate, issued: edit.base,

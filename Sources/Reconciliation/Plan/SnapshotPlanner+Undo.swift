@@ -25,10 +25,13 @@ extension SnapshotPlanner {
       if let settlement = try undoWithoutOrg(change, history, among: writes, isSent: sync != nil) {
         plan.settled.append((edit, settlement))
       } else if let sync {
-        asked.append(
-          UndoRule.Facts(
-            edit, change: try withParents(change, of: edit), sync: sync,
-            leftDate: history.leftDate(by: change), instance: instance))
+        var facts = UndoRule.Facts(
+          edit, change: try withParents(change, of: edit), sync: sync,
+          leftDate: history.leftDate(by: change), instance: instance)
+        if change.action == .create, let element = history.entry(edit.id)?.element {
+          facts.parents = Self.references(element)
+        }
+        asked.append(facts)
       }
     }
     let groups = Dictionary(grouping: asked, by: \.change.sobject)
@@ -73,9 +76,6 @@ extension SnapshotPlanner {
         modificationField: rule.target.modificationDateFieldName),
       condition: date, isStrict: true)
     send.parents = one.parents
-    if action == .delete, let element = (try? JSONValue(parsing: one.edit.element))?.object {
-      send.parents.formUnion(references(element))
-    }
     return send
   }
 
@@ -273,11 +273,13 @@ extension LedgerDatabase {
   ///
   /// It does not reverse the undo, whatever the merge mode. Nil for other edits, and for decided
   /// ones.
-  func settledByUndo(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
+  func settledByUndo(
+    _ edit: OpenEdit, _ rules: [ReconciledSync], _ history: RecordHistory? = nil
+  ) throws -> Settlement? {
     guard edit.decision == nil else { return nil }
     let undone = try undoneEdit(heldBy: edit) { earlier in
       guard let earlier = (try? JSONValue(parsing: earlier))?.object,
-        let element = (try? JSONValue(parsing: edit.element))?.object
+        let element = try? RecordHistory.element(of: edit, in: history)
       else { return false }
       return rules.filter { $0.soup == edit.soup }.allSatisfy { rule in
         var names = rule.sentFields(of: .create).union(rule.sentFields(of: .update))
@@ -293,7 +295,10 @@ extension LedgerDatabase {
         : "its change was undone, and the device has saved the same values again")
     detail.recordID = edit.recordID
     detail.otherEdits = [undone]
-    if !deletes { detail.outside = try editedFields(of: edit, rules).outside }
+    if !deletes {
+      let history = try history ?? self.history(of: .init(edit))
+      detail.outside = history.editedFields(of: edit, rules).outside
+    }
     return Settlement(.unchanged, detail)
   }
 }

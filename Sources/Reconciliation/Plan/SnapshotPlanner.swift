@@ -144,7 +144,9 @@ struct SnapshotPlanner {
     }
     let history = try histories.history(of: edit)
     let isOnlyEdit = history.isOnlyEdit(edit.id)
-    if !isOnlyEdit, let settlement = try state.settledByUndo(edit, rules) { return settlement }
+    if !isOnlyEdit, let settlement = try state.settledByUndo(edit, rules, history) {
+      return settlement
+    }
     if let settlement = try cascade(edit) { return settlement }
     if isOnlyEdit, edit.unorderedWith == nil { return nil }
     if let earlier = history.openPredecessor(of: edit) {
@@ -193,7 +195,7 @@ struct SnapshotPlanner {
 
   func candidate(_ edit: OpenEdit) throws -> Candidate {
     guard let sync = sync(for: edit),
-      var element = try histories.element(of: edit) ?? JSONValue(parsing: edit.element).object
+      var element = try histories.element(of: edit)
     else { throw SyncError(.badResponse, "the element is not an object") }
     let operation = edit.syncOperation
     // An external ID in the element determines the record.

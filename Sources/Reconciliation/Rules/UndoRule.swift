@@ -52,7 +52,7 @@ package enum UndoRule {
     /// For a deletion: the record in the recycle bin, with its references; nil if it is not visible
     /// there.
     package var bin: JSONObject?
-    /// The records that the deleted record refers to.
+    /// The records that the record refers to, if the device created it or it was deleted.
     var parents: Set<String> = []
     /// Whether the sender can restore records of the object.
     package var isUndeletable = true
