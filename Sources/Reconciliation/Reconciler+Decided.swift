@@ -38,14 +38,12 @@ extension Reconciler {
         let left = fields.reduce(into: JSONObject()) { $0[$1] = record[$1] }
         let comparison = FieldComparison(
           device: element, base: nil, server: record, listed: fields)
-        var detail = OutcomeDetail.because(
-          "\(pending.by) said that this is the record; the org's values stay")
-        detail.recordID = id
-        detail.fields = comparison.edited
+        let words = "\(pending.by) said that this is the record; the org's values stay"
         try state.connection.transaction {
           try state.note(
             .named(id, by: pending, left: left, date: date), of: creation.id)
-          try settle(edit.id, Settlement(.alreadyInOrg, detail))
+          try settle(
+            edit.id, Settlement(.alreadyInOrg, .because(words, of: id, fields: comparison.edited)))
         }
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()

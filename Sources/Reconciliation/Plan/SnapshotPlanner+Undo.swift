@@ -86,20 +86,17 @@ extension SnapshotPlanner {
   private func undoWithoutOrg(
     _ change: OperationRow, _ history: RecordHistory, among undone: [OperationRow], isSent: Bool
   ) throws -> Settlement? {
-    var detail = OutcomeDetail()
-    detail.recordID = change.recordID
     guard isSent else {
-      detail.message = "the pipeline no longer has a sync up for it"
-      return Settlement(.notUndone, detail)
+      let words = "the pipeline no longer has a sync up for it"
+      return Settlement(.notUndone, .because(words, of: change.recordID))
     }
     guard let later = try laterEdit(than: change, history) else { return nil }
-    detail.otherEdits = [later]
-    if undone.contains(where: { $0.editID == later }) {
-      detail.message = WaitingDelete.words(later)
-      return Settlement(.notAttempted, detail)
-    }
-    detail.message = "edit \(later) has changed the record since"
-    return Settlement(.notUndone, detail)
+    let waits = undone.contains { $0.editID == later }
+    let words =
+      waits ? WaitingDelete.words(later) : "edit \(later) has changed the record since"
+    return Settlement(
+      waits ? .notAttempted : .notUndone,
+      .because(words, of: change.recordID, otherEdits: [later]))
   }
 
   /// The latest edit that wrote to a record after a change of it and has not been undone.
@@ -200,10 +197,8 @@ extension SnapshotPlanner {
       // A failed query about one object does not stop other edits.
       guard error.isAboutTheObject else { throw error }
       for (one, _) in deletes {
-        var detail = OutcomeDetail.because(
-          "cannot check whether other records refer to it: \(error.message)")
-        detail.recordID = one.change.recordID
-        detail.code = error.code
+        let words = "cannot check whether other records refer to it: \(error.message)"
+        let detail = OutcomeDetail.because(words, of: one.recordID, code: error.code)
         plan.settled.append((one.edit, Settlement(.notUndone, detail)))
       }
       return
@@ -220,10 +215,9 @@ extension SnapshotPlanner {
       if !foreign.isEmpty {
         let names = foreign.sorted().prefix(Self.namedReferences).joined(separator: ", ")
         let more = foreign.count - Self.namedReferences
-        var detail = OutcomeDetail.because(
-          "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : ""))
-        detail.recordID = one.change.recordID
-        plan.settled.append((one.edit, Settlement(.notUndone, detail)))
+        let words = "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : "")
+        plan.settled.append(
+          (one.edit, Settlement(.notUndone, .because(words, of: one.recordID))))
       } else if waitsFor.isEmpty {
         plan.sends.append(send)
       } else {
@@ -243,10 +237,9 @@ struct WaitingDelete {
 
   /// The settlement while it waits.
   var settlement: Settlement {
-    var detail = OutcomeDetail.because(Self.words(first.min() ?? 0))
-    detail.recordID = send.recordID
-    detail.otherEdits = first.sorted()
-    return Settlement(.notAttempted, detail)
+    let words = Self.words(first.min() ?? 0)
+    return Settlement(
+      .notAttempted, .because(words, of: send.recordID, otherEdits: first.sorted()))
   }
 
   static func words(_ edit: Int64) -> String { "edit \(edit) is undone first" }
@@ -292,9 +285,8 @@ extension LedgerDatabase {
     var detail = OutcomeDetail.because(
       deletes
         ? "its deletion was undone, and the device still has the record as deleted"
-        : "its change was undone, and the device has saved the same values again")
-    detail.recordID = edit.recordID
-    detail.otherEdits = [undone]
+        : "its change was undone, and the device has saved the same values again",
+      of: edit.recordID, otherEdits: [undone])
     if !deletes {
       let history = try history ?? self.history(of: .init(edit))
       detail.outside = history.editedFields(of: edit, rules).outside

@@ -237,9 +237,7 @@ package enum UndoRule {
   /// The changed fields: the issued values, the sent values, and the org's values after the undo.
   private static func detail(_ facts: Facts, _ words: String?) -> OutcomeDetail {
     let change = facts.change
-    var detail = OutcomeDetail()
-    detail.recordID = change.recordID
-    detail.message = words
+    var detail = OutcomeDetail.because(words, of: change.recordID)
     guard change.action == .update else { return detail }
     detail.fields = facts.former.compactMap { name, former in
       guard let sent = change.payload[name], !FieldValue.isSame(former, sent) else { return nil }

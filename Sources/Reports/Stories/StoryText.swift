@@ -138,9 +138,7 @@ package enum StoryText {
   private static func words(
     _ message: String?, _ story: RecordStory, _ options: ReportMask
   ) -> String? {
-    var detail = OutcomeDetail()
-    detail.message = message
-    return options.words(detail, element: story.element)
+    options.words(.because(message), element: story.element)
   }
 
   private static func fields(of event: RecordEvent) -> [FieldDifference] {
