@@ -139,12 +139,4 @@ extension Reconciler {
     let verdict: Verdict = last.purpose == .undo ? last.expected.verdict : .updated
     try settle(edit, Settlement(verdict, detail))
   }
-
-  private nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {
-    do {
-      return try await access(to: snapshotID)
-    } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
-      return nil
-    }
-  }
 }
