@@ -88,7 +88,9 @@ extension Reconciler {
       let lineages = try state.lineages(
         of: Set(deletions.map(\.edit.id) + found.map(\.writer.edit)))
       for (writer, above) in found {
-        guard let edit = writer.openEdit, try state.settledByUndo(edit, rules) == nil else {
+        guard let edit = writer.openEdit,
+          try state.settledByUndo(edit, rules, histories.history(of: edit)) == nil
+        else {
           continue
         }
         let isConcerned = try isConcerned(edit, writer, histories)

@@ -34,19 +34,16 @@ extension Reconciler {
       }
       // The record's values and the verdict are stored together, so that an interrupted run leaves
       // both or neither.
-      if let (record, fields, date) = try await held(id, edit, planner) {
+      if let (record, element, fields, date) = try await held(id, edit, planner) {
         let left = fields.reduce(into: JSONObject()) { $0[$1] = record[$1] }
-        let element = (try? JSONValue(parsing: edit.element))?.object ?? [:]
         let comparison = FieldComparison(
           device: element, base: nil, server: record, listed: fields)
-        var detail = OutcomeDetail.because(
-          "\(pending.by) said that this is the record; the org's values stay")
-        detail.recordID = id
-        detail.fields = comparison.edited
+        let words = "\(pending.by) said that this is the record; the org's values stay"
         try state.connection.transaction {
           try state.note(
             .named(id, by: pending, left: left, date: date), of: creation.id)
-          try settle(edit.id, Settlement(.alreadyInOrg, detail))
+          try settle(
+            edit.id, Settlement(.alreadyInOrg, .because(words, of: id, fields: comparison.edited)))
         }
       } else {
         var detail = try state.decidable(edit.id)?.detail ?? OutcomeDetail()
@@ -62,11 +59,13 @@ extension Reconciler {
     return rest
   }
 
-  /// The named record, with those fields that the edit would have sent, and its date; nil if there
-  /// is none.
+  /// The named record and the edit's element, with those fields that the edit would have sent, and
+  /// the record's date; nil if there is none.
   private nonisolated(nonsending) func held(
     _ id: String, _ edit: OpenEdit, _ planner: SnapshotPlanner
-  ) async throws -> (record: JSONObject, fields: [String], date: String?)? {
+  ) async throws -> (
+    record: JSONObject, element: JSONObject, fields: [String], date: String?
+  )? {
     guard let candidate = try? planner.candidate(edit) else { return nil }
     do {
       let describe = try await planner.records.describe(candidate.sobject)
@@ -74,7 +73,7 @@ extension Reconciler {
       let dateField = planner.rules[candidate.sync].target.modificationDateFieldName
       let found = try await planner.records.records(
         candidate.sobject, ids: [id], fields: ["Id"] + Set(fields + [dateField]).sorted())
-      return found[id].map { ($0, fields, $0[dateField]?.string) }
+      return found[id].map { ($0, candidate.element, fields, $0[dateField]?.string) }
     } catch {
       guard error.isAboutTheObject else { throw error }
       return nil

@@ -207,9 +207,8 @@ extension Reconciler {
     try settle(
       ended
         + held.map { edit in
-          var detail = OutcomeDetail.because(words)
-          detail.fields = try histories.history(of: edit).editedFields(of: edit, rules).edited
-          return (edit, Settlement(.notAttempted, detail))
+          let fields = try histories.history(of: edit).editedFields(of: edit, rules).edited
+          return (edit, Settlement(.notAttempted, .because(words, fields: fields)))
         })
     if !held.isEmpty {
       let edits = CountText.of(held.count, "edit", "was", "were")

@@ -172,11 +172,8 @@ package final class Reconciler {
         let digest = plan.held[send.device] ?? ""
         let words =
           "held: more changes than reconcile.maxChanges allows; to send them, use reconcile --confirm \(digest)"
-        var detail = send.expected.detail
-        detail.message = words
         // Details are not attempted without their master.
-        return [(send.edit, Settlement(.notAttempted, detail))]
-          + send.followers.map { ($0.edit, $0.left(.notAttempted, because: words)) }
+        return ([send] + send.followers).map { ($0.edit, $0.left(.notAttempted, because: words)) }
       })
     let ids = Set(held.map(\.edit.id))
     plan.sends.removeAll { ids.contains($0.edit.id) }

@@ -256,7 +256,7 @@ final class ReviewResources: Sendable {
   /// The replaced decisions of other operators.
   private static func replaced(_ entered: PipelineDecisions.Result) -> JSONValue {
     .array(
-      entered.replaced.map { ["edit": JSONValue($0.edit), "by": .string($0.pending.by)] })
+      entered.replaced.map { ["edit": JSONValue($0.edit), "by": .string($0.by)] })
   }
 
   private static func refusal(_ status: Int, _ message: String) -> ServerResponse {

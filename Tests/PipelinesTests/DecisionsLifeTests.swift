@@ -109,7 +109,7 @@ import Testing
     let own = try all(.server, by: "grace")
     #expect(own.decided.map(\.edit) == [1] && own.refused.isEmpty)
     let named = try scene.decisions.enter([DecisionRequest(edit: 1, .whole(.device))], by: "hopper")
-    #expect(named.replaced.map(\.pending.by) == ["grace"])
+    #expect(named.replaced.map(\.by) == ["grace"])
     #expect(try scene.states() == ["device withdrawn", "server withdrawn", "device pending"])
   }
 
@@ -134,7 +134,7 @@ import Testing
     for (decision, verdict) in [(Decision.device, Verdict.updated), (.server, .discarded)] {
       let dry = try await scene.world.run(.reconcile) {
         $0.isDryRun = true
-        $0.decisions = [EditDecision(1, decision)]
+        $0.decisions = [PendingDecision(1, decision)]
         $0.only = [1]
       }
       #expect(dry.verdicts == [verdict: 1])

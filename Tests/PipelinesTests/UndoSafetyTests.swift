@@ -234,11 +234,11 @@ import Testing
     let ledger = try scene.world.data.openLedger()
     for decision in [Decision.retry, .device] {
       let refusal = #expect(throws: DecisionRefusal.self) {
-        try ledger.decide([EditDecision(1, decision)], by: "grace")
+        try ledger.decide([PendingDecision(1, decision)], by: "grace")
       }
       #expect(refusal.map { "\($0)".contains("--discard") } == true)
     }
-    try ledger.decide([EditDecision(1, .discard)], by: "grace")
+    try ledger.decide([PendingDecision(1, .discard)], by: "grace")
     ledger.close()
     #expect(try await scene.world.run(.ingest, .reconcile).verdicts == [.notUndone: 1])
     #expect(try scene.field("Phone", of: id) == "device")

@@ -472,6 +472,6 @@ struct BulkIngestTests {
     let other = try #require(try day.details().first { $0.recordID == ids[1] })
     #expect(other.message == nil)
     #expect(other.fields.first { $0.name == "Phone" }?.server == "1")
-    #expect(try day.state.change(by: 1)?.former["Phone"] == "9")
+    #expect(try day.state.change(by: 1)?.seen?["Phone"] == "9")
   }
 }

@@ -44,7 +44,8 @@ struct DecidedEditTests {
       operation: operation, mode: mode, device: ["A": "device", "B": "b"], deviceDate: old,
       issued: base.map { MergeBase(modificationDate: old, fields: $0) }, server: server,
       listed: ["A", "B"])
-    facts.edit.decision = PendingDecision(decision, by: "grace", verdict: verdict, shown: shown)
+    facts.edit.decision = PendingDecision(
+      1, decision, by: "grace", verdict: verdict, shown: shown)
     return facts
   }
 

@@ -29,7 +29,7 @@ struct DecisionCourseTests {
   ) async throws {
     _ = try await doubted(day)
     try day.state.decide(
-      [EditDecision(1, .device)], by: "an operator", time: Clock.wallMilliseconds() + ahead)
+      [PendingDecision(1, .device)], by: "an operator", time: Clock.wallMilliseconds() + ahead)
     func creates() -> Int { day.server.log.writes.count { $0.kind == .collectionCreate } }
     let before = creates()
     day.server.faults.add(.kind(.collectionCreate), .drop(afterCommit: false))

@@ -200,7 +200,7 @@ final class FieldDay {
 
   /// Decides about an edit.
   func decide(_ edit: Int64, _ decision: Decision) throws {
-    try state.decide([EditDecision(edit, decision)], by: "an operator")
+    try state.decide([PendingDecision(edit, decision)], by: "an operator")
   }
 
   /// Returns edits; an app without marks names no installation.
@@ -283,7 +283,7 @@ final class FieldDay {
       DecisionRule.refusal(.retry, of: found.subject) == nil,
       found.refusal(of: .retry) == nil
     else { return false }
-    try state.decide([EditDecision(edit, .retry)], by: "an operator")
+    try state.decide([PendingDecision(edit, .retry)], by: "an operator")
     return true
   }
 

@@ -163,7 +163,7 @@ struct LateWatchTests {
       var later = try edit.changed(["Phone": "2", "Department": "Poetry", "Notes__c": "2"])
       if one.way == .replaced, let id { later = try self.edit(later, at: id) }
       try day.handBack([later], handback: 2)
-    case .undone: try day.state.decide([EditDecision(1, .undo(run: try lastRun()))], by: "grace")
+    case .undone: try day.state.decide([PendingDecision(1, .undo(run: try lastRun()))], by: "grace")
     case .takenBack: try day.handBack([], handback: 2)
     }
     if isMeanwhile { day.server.deliverHeld() }
@@ -260,7 +260,7 @@ struct LateWatchTests {
   @Test func `a late request is open if it arrives before a delayed undo`() async throws {
     let (edit, id) = try edit(.update)
     try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
-    try day.state.decide([EditDecision(1, .undo(run: try lastRun()))], by: "grace")
+    try day.state.decide([PendingDecision(1, .undo(run: try lastRun()))], by: "grace")
     day.options.deadline = 0
     try await night()
     #expect(try verdict() == "not attempted")
@@ -277,7 +277,7 @@ struct LateWatchTests {
     try day.handBack([edit], handback: 1)
     try await night()
     #expect(try verdict() == "updated")
-    try day.state.decide([EditDecision(1, .undo(run: try lastRun()))], by: "grace")
+    try day.state.decide([PendingDecision(1, .undo(run: try lastRun()))], by: "grace")
     day.server.faults.add(.writes, .drop(afterCommit: true))
     try day.handBack([], handback: 2)
     try await night()
@@ -312,7 +312,7 @@ struct LateWatchTests {
     day.server.faults.add(.kind(.collectionDelete), .drop(afterCommit: true))
     try await night()
     #expect(try verdict() == "deleted")
-    try day.state.decide([EditDecision(1, .undo(run: try lastRun()))], by: "grace")
+    try day.state.decide([PendingDecision(1, .undo(run: try lastRun()))], by: "grace")
     try await night()
     #expect(try verdict() == "undone")
     let deletion = day.org.delete(

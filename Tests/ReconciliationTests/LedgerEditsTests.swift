@@ -136,7 +136,7 @@ struct LedgerEditsTests {
     }
     try state.settle(1, run: run, Settlement(.conflict))
     #expect(try verdict() == .conflict)
-    try state.decide([EditDecision(1, .retry)], by: "an operator")
+    try state.decide([PendingDecision(1, .retry)], by: "an operator")
     #expect(try verdict() == nil)
   }
 

@@ -343,7 +343,7 @@ struct OthersRecordsTests {
     let open = try day.state.editNumbers(.open([.duplicateCreated]))
     #expect(open.count == 1)
     let (chosen, other) = takesOurs ? (ours, own) : (own, ours)
-    try day.state.decide(open.map { EditDecision($0, .record(chosen)) }, by: "an operator")
+    try day.state.decide(open.map { PendingDecision($0, .record(chosen)) }, by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", chosen)["Phone"] == "5")
     #expect(try day.record("Account", other)["Phone"] == "1")

@@ -50,7 +50,7 @@ struct OwnSyncsTests {
     let fields = try #require(try day.details().first).fields.filter { $0.name == "Phone" }
     #expect(fields.map(\.device) == ["3"] && fields.map(\.server) == [held])
     let open = try day.state.editNumbers(.open([.conflict]))
-    try day.state.decide(open.map { EditDecision($0, .device) }, by: "an operator")
+    try day.state.decide(open.map { PendingDecision($0, .device) }, by: "an operator")
     #expect(day.verdicts(try await day.run()) == "updated 1")
     #expect(try day.record("Account", id)["Phone"] == "3")
     if install == nil { return }

@@ -20,7 +20,7 @@ struct RefusedCreatesTests {
   }
 
   private func decide(_ edit: Int64, _ decision: Decision) throws {
-    try day.state.decide([EditDecision(edit, decision)], by: "grace")
+    try day.state.decide([PendingDecision(edit, decision)], by: "grace")
   }
 
   /// The row of the new account with other values, or flags.

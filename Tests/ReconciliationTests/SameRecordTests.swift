@@ -120,7 +120,8 @@ struct SameRecordTests {
   {
     try handBack([try direct(), upsert()], .twoOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
-    try day.state.decide([EditDecision(1, .device), EditDecision(2, .device)], by: "an operator")
+    try day.state.decide(
+      [PendingDecision(1, .device), PendingDecision(2, .device)], by: "an operator")
     #expect(try await day.run().verdicts[.updated] == 1)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }

@@ -7,7 +7,7 @@ struct UndoReferencesTests {
   private func undoLast(_ day: FieldDay) throws {
     let run = try #require(try day.state.runs(limit: 1).first?.id)
     let written = try day.state.sentEdits(by: run).written
-    try day.state.decide(written.map { EditDecision($0, .undo(run: run)) }, by: "grace")
+    try day.state.decide(written.map { PendingDecision($0, .undo(run: run)) }, by: "grace")
   }
 
   @Test func `references to new records are queried together, by relation`() async throws {

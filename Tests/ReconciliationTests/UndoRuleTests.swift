@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import MobileSync
 import Reconciliation
 import System
 import Testing
@@ -9,19 +10,24 @@ struct UndoRuleTests {
   private static let later = "2026-01-01T00:00:01.000+0000"
 
   private func step(
-    _ server: ServerRecord, _ kind: EditChange.Kind = .changed, left date: String? = left,
+    _ server: ServerRecord, _ kind: SyncUpAction = .update, left date: String? = left,
     former: JSONObject = ["A": "before", "B": "same"], isLeftKnown: Bool = true,
     read b: JSONValue? = "same", isDoubted: Bool = false
   ) -> UndoRule.Step {
-    var change = EditChange(
-      edit: 1, kind: kind, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
-    change.sent = ["A": "sent", "B": "same"]
-    change.former = kind == .changed ? former : [:]
+    var change = Self.change(kind)
+    change.payload = ["A": "sent", "B": "same"]
+    change.seen = .object(kind == .update ? former : [:])
     change.left = ["A": "sent"]
-    change.left["B"] = b
-    change.isLeftKnown = isLeftKnown
+    change.left?["B"] = b
+    change.serverDate = isLeftKnown ? Self.left : nil
     change.isDoubted = isDoubted
     return UndoRule.step(.init(.ofTable(), change: change, server: server, leftDate: date))
+  }
+
+  private static func change(_ action: SyncUpAction) -> OperationRow {
+    OperationRow(
+      editID: 1, action: action, sobject: "Account", recordID: "001000000000001AAA",
+      expected: Settlement(.undone, OutcomeDetail()))
   }
 
   private func alive(_ a: JSONValue, at date: String? = left) -> ServerRecord {
@@ -52,7 +58,7 @@ struct UndoRuleTests {
     #expect(fields == ["A": "before"])
     #expect(expected.verdict == .undone)
     #expect(date == Self.left)
-    guard case .send(.delete, [:], _, _) = step(alive("sent"), .created) else {
+    guard case .send(.delete, [:], _, _) = step(alive("sent"), .create) else {
       Issue.record("the new record is not deleted")
       return
     }
@@ -64,18 +70,18 @@ struct UndoRuleTests {
     #expect(verdict(step(alive("sent", at: nil))) == .notUndone)
     #expect(verdict(step(alive("sent"), left: nil)) == .notUndone)
     #expect(verdict(step(alive("sent"), isLeftKnown: false)) == .notUndone)
-    for kind in [EditChange.Kind.created, .changed] {
+    for kind in [SyncUpAction.create, .update] {
       #expect(verdict(step(alive("sent", at: Self.later), kind)) == .notUndone)
       #expect(verdict(step(.merged(into: "001000000000002AAA"), kind)) == .notUndone)
       #expect(verdict(step(.hidden, kind)) == .notUndone)
       #expect(verdict(step(.unknown(code: "X", message: "x"), kind)) == .notUndone)
     }
-    #expect(verdict(step(.deleted, .deleted)) == .notUndone)
+    #expect(verdict(step(.deleted, .delete)) == .notUndone)
   }
 
-  @Test(arguments: [EditChange.Kind.created, .changed])
+  @Test(arguments: [SyncUpAction.create, .update])
   func `a value that the sender may have written after a write without an answer stays`(
-    _ kind: EditChange.Kind
+    _ kind: SyncUpAction
   ) {
     func step(_ b: JSONValue?, isDoubted: Bool) -> UndoRule.Step {
       var fields: JSONObject = ["A": "sent"]
@@ -95,10 +101,9 @@ struct UndoRuleTests {
   private func undelete(
     _ bin: JSONObject?, until: String? = Self.left, isUndeletable: Bool = true
   ) -> UndoRule.Step {
-    var change = EditChange(
-      edit: 1, kind: .deleted, sobject: "Account", recordID: "001000000000001AAA", lastWrite: 1)
-    change.deletedUntil = until.flatMap { Dates.milliseconds(iso8601: $0) }
-    change.deleters = [Self.sender]
+    var change = Self.change(.delete)
+    change.serverDate = until
+    change.otherSenders = [Self.sender]
     var facts = UndoRule.Facts(
       .ofTable(), change: change, server: .deleted, instance: "https://org.example")
     facts.bin = bin
@@ -146,8 +151,8 @@ struct UndoRuleTests {
 
   @Test func `a record that is as before needs nothing`() {
     #expect(verdict(step(alive("before", at: Self.later))) == .undone)
-    #expect(verdict(step(.deleted, .created)) == .undone)
-    #expect(verdict(step(alive("sent"), .deleted)) == .undone)
+    #expect(verdict(step(.deleted, .create)) == .undone)
+    #expect(verdict(step(alive("sent"), .delete)) == .undone)
   }
 
   @Test func `an unknown value is never restored`() {

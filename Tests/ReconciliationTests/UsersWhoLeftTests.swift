@@ -64,7 +64,7 @@ struct UsersWhoLeftTests {
     let id = try handedBack(day)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     let run = try #require(try day.state.runs(limit: 1).first).id
-    try day.state.decide([EditDecision(1, .undo(run: run))], by: "grace")
+    try day.state.decide([PendingDecision(1, .undo(run: run))], by: "grace")
     try day.org.setActive("ada@example.com", false)
     #expect(day.verdicts(try await day.run()) == "not attempted 1")
     try decide(day, .discard)

@@ -142,23 +142,15 @@ extension Decision.Kind {
   }
 }
 
-/// A decision to record for one edit.
-package struct EditDecision: Sendable, Hashable {
+/// A decision about an edit that waits for the next run, with the values that the operator saw.
+package struct PendingDecision: Sendable, Hashable {
+  /// The decision's number in the ledger; 0 until it is recorded.
+  package var id: Int64
   package var edit: Int64
   package var decision: Decision
-  /// The values that the operator saw; nil stands for those of the latest report.
+  /// Until it is recorded, the values that the operator saw; nil stands for those of the latest
+  /// report.
   package var seen: [FieldDifference]?
-
-  package init(_ edit: Int64, _ decision: Decision, seen: [FieldDifference]? = nil) {
-    (self.edit, self.decision, self.seen) = (edit, decision, seen)
-  }
-}
-
-/// A decision that waits for the next run, with the values that the operator saw.
-package struct PendingDecision: Sendable, Hashable {
-  /// The decision's number in the ledger.
-  package var id: Int64
-  package var decision: Decision
   package var by: String
   /// The time of the decision, in ms of the wall clock.
   package var time: Int64
@@ -182,11 +174,11 @@ package struct PendingDecision: Sendable, Hashable {
   package var former: Decision.Kind?
 
   package init(
-    id: Int64 = 0, _ decision: Decision, by: String = "", time: Int64 = 0, verdict: Verdict?,
-    shown: JSONObject = [:], otherID: String? = nil, isMend: Bool = false
+    _ edit: Int64, _ decision: Decision, seen: [FieldDifference]? = nil, id: Int64 = 0,
+    by: String = "", time: Int64 = 0, verdict: Verdict? = nil, shown: JSONObject = [:],
+    otherID: String? = nil, isMend: Bool = false
   ) {
-    self.otherID = otherID
-    self.isMend = isMend
+    (self.edit, self.seen, self.otherID, self.isMend) = (edit, seen, otherID, isMend)
     (self.id, self.decision, self.by, self.time) = (id, decision, by, time)
     (self.verdict, self.shown) = (verdict, shown)
   }

@@ -187,8 +187,7 @@ extension LedgerDatabase {
   /// including if a later edit of the record supersedes the edit. What an edit changed can be undone
   /// whatever its verdict. `time` is in ms of the wall clock.
   package func decide(
-    _ decisions: [EditDecision], by: String,
-    time: Int64 = Clock.wallMilliseconds()
+    _ decisions: [PendingDecision], by: String, time: Int64 = Clock.wallMilliseconds()
   ) throws {
     try connection.transaction {
       for decided in decisions {
@@ -200,7 +199,7 @@ extension LedgerDatabase {
             throw DecisionRefusal.unknown(decided.edit)
           }
           found.detail = OutcomeDetail()
-          found.detail.fields = change.left.map { name, value in
+          found.detail.fields = (change.left ?? [:]).map { name, value in
             FieldDifference(name: name, base: nil, device: nil, server: value)
           }
         } else if let seen = decided.seen {
@@ -259,7 +258,7 @@ extension LedgerDatabase {
         """
         SELECT id, kind, detail, verdict, shown, decided_by, decided_ms,
           (SELECT f.kind FROM decision f WHERE f.edit_id = d.edit_id AND f.id < d.id
-            ORDER BY f.id DESC LIMIT 1)
+            ORDER BY f.id DESC LIMIT 1), edit_id
         FROM decision d WHERE \(condition)
         """),
       let kind = row[1].text.flatMap(Decision.Kind.init(rawValue:)),
@@ -267,7 +266,8 @@ extension LedgerDatabase {
       let decision = Decision(kind, detail)
     else { return nil }
     var pending = PendingDecision(
-      id: row[0].integer ?? 0, decision, by: row[5].text ?? "", time: row[6].integer ?? 0,
+      row[8].integer ?? 0, decision, id: row[0].integer ?? 0, by: row[5].text ?? "",
+      time: row[6].integer ?? 0,
       verdict: row[3].text.flatMap(Verdict.init(rawValue:)),
       shown: try parse(row[4].text, "a decision").object ?? [:],
       otherID: detail["other"]?.string, isMend: detail[PendingDecision.mended]?.bool == true)

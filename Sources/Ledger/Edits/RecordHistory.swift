@@ -10,8 +10,8 @@ package struct RecordHistory {
   package let entries: [Entry]
   /// The writes that were done, in the order in which they were planned.
   package let writes: [OperationRow]
-  /// The devices of the edits; empty if there is only one edit and no write.
-  package let lineages: EditLineages
+  /// The ancestries of the edits; empty if there is only one edit and no write.
+  package let lineages: [Int64: Ancestry]
   /// The record that an operator named for a device's new record.
   package let named: Named?
   private let key: Key
@@ -85,6 +85,15 @@ package struct RecordHistory {
   }
 
   package func entry(_ id: Int64) -> Entry? { entries.first { $0.id == id } }
+
+  /// The parsed element of an edit; nil if it is not an object.
+  ///
+  /// It is parsed here only if the history does not have it.
+  package static func element(
+    of edit: OpenEdit, in history: RecordHistory?
+  ) throws -> JSONObject? {
+    try history?.entry(edit.id)?.element ?? JSONValue(parsing: edit.element).object
+  }
 
   /// Whether an edit is the only one of its record, and attache has neither created nor changed the
   /// record.
@@ -183,10 +192,9 @@ package final class RecordHistories {
     try history(of: RecordHistory.Key(recordID: id))
   }
 
-  /// The parsed element of an edit whose history was read; nil if the edit is the only one of its
-  /// record.
-  package func element(of edit: OpenEdit) -> JSONObject? {
-    known[RecordHistory.Key(edit)]?.entry(edit.id)?.element
+  /// The parsed element of an edit; nil if it is not an object.
+  package func element(of edit: OpenEdit) throws -> JSONObject? {
+    try RecordHistory.element(of: edit, in: known[RecordHistory.Key(edit)])
   }
 
   private func history(of key: RecordHistory.Key) throws -> RecordHistory {
@@ -321,7 +329,7 @@ extension RecordHistory {
     var writes: [String: [OperationRow]] = [:]
     /// By creation.
     var named: [Int64: Named] = [:]
-    var lineages = EditLineages()
+    var lineages: [Int64: Ancestry] = [:]
     private var byID: [String: Set<Int64>] = [:]
     private var byCreatedID: [String: Set<Int64>] = [:]
     private var byCreation: [Int64: Set<Int64>] = [:]

@@ -22,13 +22,15 @@ package struct Sighting: Sendable, Hashable {
   }
 }
 
-/// A lineage and the one that it forked from.
+/// The lineage of an edit, and the one that it forked from.
 package struct Ancestry: Sendable, Hashable {
   package var lineage: Int64
   /// Its trunks: lineages whose returns below a counter are its own past.
   package var trunks: [Int64: Int64]
   /// The edits that its bundle redelivered, each with its ancestry.
   package var past: [Past] = []
+  /// All returns that contained the edit, the earliest first, as far as they were asked for.
+  var sightings: [Sighting] = []
 
   /// A redelivered edit.
   package struct Past: Sendable, Hashable {
@@ -75,6 +77,40 @@ package struct Ancestry: Sendable, Hashable {
     if other == lineage { return true }
     guard let end = trunks[other], let handback else { return false }
     return handback < end
+  }
+
+  /// Whether an edit with these sightings belongs to this lineage's own past.
+  func owns(_ edit: Int64, seen sightings: [Sighting]) -> Bool {
+    sightings.contains { owns(lineage: $0.lineage, handback: $0.handback) }
+      || hasRedelivered(edit, seen: sightings)
+  }
+
+  /// Whether a redelivered edit of the bundle is an edit or one of its successors.
+  fileprivate func hasRedelivered(_ edit: Int64, seen sightings: [Sighting]) -> Bool {
+    past.contains { past in
+      edit <= past.edit && (edit == past.edit || past.ancestry.owns(edit, seen: sightings))
+    }
+  }
+}
+
+extension [Int64: Ancestry] {
+  /// The ancestry of an edit; the edits of its record that its bundle redelivered are also its
+  /// past.
+  package func ancestry(of edit: Int64) -> Ancestry { self[edit] ?? Ancestry(lineage: 0) }
+
+  /// Whether `other` belongs to the past of `edit`.
+  package func owns(_ edit: Int64, _ other: Int64) -> Bool {
+    ancestry(of: edit).owns(other, seen: ancestry(of: other).sightings)
+  }
+
+  /// Whether two edits of a record are of one device: one belongs to the other's past, or continues
+  /// from a bundle that redelivered the other.
+  ///
+  /// The result is the same for either order.
+  package func areOfOneDevice(_ edit: Int64, _ other: Int64) -> Bool {
+    edit == other || owns(edit, other)
+      || (other > edit
+        && ancestry(of: other).hasRedelivered(edit, seen: ancestry(of: edit).sightings))
   }
 }
 

@@ -71,11 +71,13 @@ extension LedgerDatabase {
       event.began = began
       return event
     }
-    let object = (try? JSONValue(parsing: element))?.object ?? [:]
+    let object = (try? JSONValue(parsing: element))?.object
     var events = [
       event(
         edit.lastModified,
-        .edited(edit, fields: changes(object, edit.base), isPruned: row[14].integer == 1))
+        .edited(
+          edit, element: object, fields: changes(object ?? [:], edit.base),
+          isPruned: row[14].integer == 1))
     ]
     let returns = try returns("JOIN seen n ON n.return_id = r.id WHERE n.edit_id = \(id)")
     events += returns.enumerated().map { index, row in

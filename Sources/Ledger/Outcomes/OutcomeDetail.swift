@@ -43,9 +43,13 @@ package struct OutcomeDetail: Sendable, Hashable {
   }
 
   /// Details with a message from attache.
-  package static func because(_ message: String) -> OutcomeDetail {
+  package static func because(
+    _ message: String?, of recordID: String? = nil, fields: [FieldDifference] = [],
+    otherEdits: [Int64] = [], code: String? = nil
+  ) -> OutcomeDetail {
     var detail = OutcomeDetail()
-    detail.message = message
+    (detail.message, detail.recordID, detail.code) = (message, recordID, code)
+    (detail.fields, detail.otherEdits) = (fields, otherEdits)
     return detail
   }
 

@@ -12,8 +12,8 @@ package struct RecordEvent: Sendable {
     case carried(generation: Int, platforms: [String], soup: String, words: String?)
     /// A device changed the row, by its own clock. The edit has the IDs of the record by which the
     /// ledger knows it now. The fields have the previous values if these are known; there are no
-    /// fields if the values are pruned.
-    case edited(Edit, fields: [FieldDifference], isPruned: Bool)
+    /// fields if the values are pruned. The element is parsed; nil if it cannot be read.
+    case edited(Edit, element: JSONObject?, fields: [FieldDifference], isPruned: Bool)
     /// A return contained the edit, for the first time or again.
     case returned(ReturnRow, isAgain: Bool)
     /// A request for the edit was sent or is planned; `time` is when it was last sent.

@@ -369,7 +369,8 @@ extension LedgerDatabase {
       let hasID = row[1].integer != 1
       if hasID, isOfOther { continue }
       let isOfDevice = row[hasID ? 2 : 3].integer == 1
-      if !isOfDevice && !lineages.owns(ancestry, id) { continue }
+      let sightings = lineages.ancestry(of: id).sightings
+      if !isOfDevice && !ancestry.owns(id, seen: sightings) { continue }
       try supersede(id, by: nil)
     }
   }

@@ -1,4 +1,5 @@
 import JSON
+import MobileSync
 import SQLite
 import System
 
@@ -58,46 +59,53 @@ extension LedgerDatabase {
     )
   }
 
-  /// The changes of an edit; nil if none of its writes was done.
-  package func change(by edit: Int64) throws -> EditChange? {
-    var change: EditChange?
-    var undoneBy: String?
+  /// What an edit changed in the org, as one write; nil if none of its writes was done.
+  ///
+  /// Its action is a creation, an update or a deletion, and its number that of the last write.
+  /// `seen` has the earlier values of what was sent, as far as they are known, and `left` the values
+  /// after the writes. The date is unknown if another user wrote before the last one was read back.
+  /// The date of a deletion is its latest time, and its senders are all who can have sent it. A
+  /// change that was undone has that purpose, and the run that undid it.
+  package func change(by edit: Int64) throws -> OperationRow? {
+    var change: OperationRow?
+    var undo: OperationRow?
     for write in try operations(.ofEdits([edit])) where write.state == .done {
       guard let recordID = write.resultID ?? write.recordID else { continue }
-      undoneBy = write.purpose == .undo ? write.run?.id : nil
-      if undoneBy != nil {
-        change?.undoneBy = undoneBy
+      if write.purpose == .undo {
+        undo = write
         continue
       }
-      let kind: EditChange.Kind =
+      let action: SyncUpAction =
         switch write.action {
-        case .create: .created
-        case .delete: .deleted
-        case .upsert: try isCreated(by: edit) ? .created : .changed
-        case .update, .undelete: .changed
+        case .create, .delete: write.action
+        case .upsert: try isCreated(by: edit) ? .create : .update
+        case .update, .undelete: .update
         }
-      if change == nil || change?.undoneBy != nil || change?.recordID != recordID
-        || kind == .deleted
-      {
-        change = EditChange(
-          edit: edit, kind: kind, sobject: write.sobject, recordID: recordID, lastWrite: write.id)
+      if undo != nil || change?.recordID != recordID || action == .delete {
+        change = OperationRow(
+          editID: edit, action: action, sobject: write.sobject, recordID: recordID,
+          expected: write.expected)
+        change?.left = [:]
+        undo = nil
       }
       let former = Self.former(seen: write.seen?.object, write.expected.detail)
+      var before = change?.seen?.object ?? [:]
       for (name, value) in write.payload {
-        if change?.sent[name] == nil { change?.former[name] = former(name) }
-        change?.sent[name] = value
-        change?.left[name] = write.left?[name]
+        if change?.payload[name] == nil { before[name] = former(name) }
+        change?.payload[name] = value
+        change?.left?[name] = write.left?[name]
       }
-      change?.isLeftKnown = write.left != nil
+      change?.seen = .object(before)
+      change?.serverDate = write.left == nil ? nil : write.serverDate
       if write.isDoubted { change?.isDoubted = true }
-      change?.lastWrite = write.id
+      change?.id = write.id
     }
-    if change == nil {
-      change = try deletion(withMasterBy: edit)
-      change?.undoneBy = undoneBy
+    if change == nil { change = try deletion(withMasterBy: edit) }
+    if change?.action == .delete { try addDeletion(to: &change) }
+    if let undo {
+      change?.purpose = .undo
+      change?.run = undo.run
     }
-    if change?.kind == .deleted { try addDeletion(to: &change) }
-    try addLaterEdit(to: &change)
     return change
   }
 
@@ -111,7 +119,7 @@ extension LedgerDatabase {
   }
 
   /// The deletion of a detail record together with its master, for which nothing was sent.
-  private func deletion(withMasterBy edit: Int64) throws -> EditChange? {
+  private func deletion(withMasterBy edit: Int64) throws -> OperationRow? {
     let row = try connection.first(
       """
       SELECT e.sobject, coalesce(json_extract(x.detail, '$.recordId'), e.record_id),
@@ -120,30 +128,35 @@ extension LedgerDatabase {
       WHERE x.edit_id = \(edit) AND x.verdict = \(Verdict.deleted) ORDER BY n.number DESC LIMIT 1
       """)
     guard let row, let id = row[1].text, let write = row[2].integer else { return nil }
-    return EditChange(
-      edit: edit, kind: .deleted, sobject: row[0].text ?? "", recordID: id, lastWrite: write)
+    var deletion = OperationRow(
+      editID: edit, action: .delete, sobject: row[0].text ?? "", recordID: id,
+      expected: Settlement(.deleted, OutcomeDetail()))
+    deletion.id = write
+    return deletion
   }
 
   /// Adds to a deletion the users who can have sent it, and its latest time.
   ///
   /// A detail record deleted with its master was deleted by one of that run's deletions.
-  private func addDeletion(to deletion: inout EditChange?) throws {
+  private func addDeletion(to deletion: inout OperationRow?) throws {
     guard var change = deletion else { return }
     let rows = try connection.all(
       """
       SELECT server_date, coalesce(last_ms, sent_ms), sender_id FROM operation
-      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.lastWrite)
-        OR edit_id <> \(change.edit) AND run_id = (SELECT w.run_id FROM operation w
-          WHERE w.id = \(change.lastWrite) AND w.edit_id <> \(change.edit)))
+      WHERE action = 'delete' AND state = \(OperationState.done) AND (id = \(change.id)
+        OR edit_id <> \(change.editID) AND run_id = (SELECT w.run_id FROM operation w
+          WHERE w.id = \(change.id) AND w.edit_id <> \(change.editID)))
       """)
+    var latest: Int64?
     for row in rows {
       let noted = row[0].text.flatMap { Dates.milliseconds(iso8601: $0) }
       guard let until = noted ?? row[1].integer.map({ $0 + OperationRow.writeMilliseconds }) else {
         continue
       }
-      change.deletedUntil = max(change.deletedUntil ?? until, until)
-      if let sender = row[2].text { change.deleters.insert(sender) }
+      latest = max(latest ?? until, until)
+      if let sender = row[2].text { change.otherSenders.append(sender) }
     }
+    change.serverDate = latest.map(Dates.salesforce)
     deletion = change
   }
 
@@ -155,22 +168,6 @@ extension LedgerDatabase {
   ) -> (String) -> JSONValue? {
     if let seen { return { seen[$0] } }
     return { name in detail.fields.first { $0.name == name }?.server }
-  }
-
-  /// Adds to a change the latest edit that wrote to its record after it.
-  private func addLaterEdit(to earlier: inout EditChange?) throws {
-    guard let change = earlier else { return }
-    let row = try connection.first(
-      """
-      SELECT e.id, \(Self.isToBeUndone) FROM operation o JOIN edit e ON e.id = o.edit_id
-      WHERE o.result_id = \(change.recordID) AND o.state = \(OperationState.done)
-        AND o.id > \(change.lastWrite) AND o.edit_id <> \(change.edit) AND NOT \(Self.isUndo)
-        AND NOT EXISTS (SELECT 1 FROM operation l WHERE l.edit_id = o.edit_id AND l.id > o.id
-          AND l.state = \(OperationState.done) AND l.purpose = \(OperationRow.Purpose.undo.rawValue))
-      ORDER BY o.id DESC LIMIT 1
-      """)
-    earlier?.laterEdit = row?[0].integer
-    earlier?.isLaterToBeUndone = row?[1].integer == 1
   }
 
   // MARK: undo

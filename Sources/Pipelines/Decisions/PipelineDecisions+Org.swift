@@ -17,7 +17,7 @@ extension PipelineDecisions {
 
   /// Returns the options of a dry run that shows the effect of decisions that are not recorded yet.
   package func runOptions(
-    trying decided: [EditDecision], by name: String
+    trying decided: [PendingDecision], by name: String
   ) throws -> RunOptions {
     var run = try runOptions(carryingOut: decided.map(\.edit), by: name)
     run.isDryRun = true

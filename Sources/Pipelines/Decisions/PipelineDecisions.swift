@@ -40,21 +40,14 @@ package struct PipelineDecisions: Sendable {
     }
   }
 
-  /// Another operator's pending decision that a new one replaces.
-  package struct Replaced: Sendable {
-    package var edit: Int64
-    /// The decision that was replaced.
-    package var pending: PendingDecision
-  }
-
   /// The outcome of recording decisions.
   package struct Result: Sendable {
     /// The recorded decisions, in the order of the requests.
-    package var decided: [EditDecision] = []
+    package var decided: [PendingDecision] = []
     /// The edits of a selection that do not permit the choice, each with the reason.
     package var refused: [DecisionRefusal] = []
     /// Pending decisions of other operators that these replace.
-    package var replaced: [Replaced] = []
+    package var replaced: [PendingDecision] = []
   }
 
   let pipeline: Pipeline
@@ -156,7 +149,7 @@ package struct PipelineDecisions: Sendable {
     }
     for edit in result.decided.map(\.edit) {
       guard let waiting = try ledger.decidable(edit)?.pending, waiting.by != name else { continue }
-      result.replaced.append(Replaced(edit: edit, pending: waiting))
+      result.replaced.append(waiting)
     }
     if !isDryRun { try ledger.decide(result.decided, by: name) }
     return result
@@ -184,7 +177,7 @@ package struct PipelineDecisions: Sendable {
 
   private func prepare(
     _ request: DecisionRequest, _ ledger: LedgerDatabase, _ fields: SendableFields
-  ) throws(DecisionRefusal) -> EditDecision {
+  ) throws(DecisionRefusal) -> PendingDecision {
     do {
       guard var found = try ledger.decidable(request.edit) else {
         throw DecisionRefusal.unknown(request.edit)
@@ -204,7 +197,7 @@ package struct PipelineDecisions: Sendable {
       if let words = found.refusal(of: decision) {
         throw DecisionRefusal(request.edit, words)
       }
-      return EditDecision(request.edit, decision, seen: request.seen?.fields)
+      return PendingDecision(request.edit, decision, seen: request.seen?.fields)
     } catch let error as DecisionRefusal {
       throw error
     } catch {

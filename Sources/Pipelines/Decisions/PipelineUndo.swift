@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import Reconciliation
 import System
@@ -58,8 +59,8 @@ package struct PipelineUndo: Sendable {
         refused.append(DecisionRefusal(edit, Self.neverSent))
         continue
       }
-      lines += change.line
-      if let by = change.undoneBy {
+      lines += Self.line(of: change)
+      if change.purpose == .undo, let by = change.run?.id {
         plan.undone.append((edit, by))
       } else {
         plan.edits.append(edit)
@@ -69,6 +70,19 @@ package struct PipelineUndo: Sendable {
     plan.refused = refused
     plan.digest = ChangeGuard.confirmation(of: "\(name)\n\(lines)")
     return plan
+  }
+
+  /// A line that names a change and what undoes it.
+  private static func line(of change: OperationRow) -> String {
+    let kind =
+      switch change.action {
+      case .create: "created"
+      case .delete: "deleted"
+      case .update, .upsert, .undelete: "changed"
+      }
+    let former = (change.seen ?? [:]).text
+    let left = JSONValue.object(change.left ?? [:]).text
+    return "\(change.editID) \(kind) \(change.recordID ?? "") \(former) \(left)\n"
   }
 
   /// Returns the options of the run that applies a plan, or of its dry run.

@@ -41,7 +41,7 @@ package struct RunOptions: Sendable {
   /// The only edits to reconcile; nil for all open ones.
   package var only: Set<Int64>?
   /// The decisions that a dry run assumes, made by `by`.
-  package var decisions: [EditDecision] = []
+  package var decisions: [PendingDecision] = []
   /// The name of the operator, recorded with decisions.
   package var by = ""
   /// The limit in seconds after which the run stops; nil for the pipeline's limit.

@@ -185,22 +185,6 @@ struct PrimeStage {
   /// More generations than a machine could have made since its last backup.
   private static let forgottenGenerations = 1000
 
-  /// Returns the open edits that a user's next generation redelivers.
-  private func carried(_ snapshotID: String) throws -> [CarriedEdit] {
-    guard run.pipeline.reconcile.returnOpenEdits, snapshotID != SnapshotID.global else { return [] }
-    let soups = run.pipeline.stores(of: .user).flatMap { store in
-      store.schema.soups.map {
-        SoupKey(
-          store: StoreKey(scope: .user, storeName: store.storeName), soup: $0.soupName)
-      }
-    }
-    return try CarriedEdits(
-      state: run.ledger, syncUps: ReconcileStage.rules(of: run.pipeline),
-      mask: run.pipeline.report.reportMask, soups: Set(soups),
-      platforms: Set(run.pipeline.platforms.map(\.rawValue))
-    ).of(snapshotID)
-  }
-
   /// Returns the `soql` syncs (`PrimeInput.key`) that list the IDs of all their records in this
   /// run.
   ///

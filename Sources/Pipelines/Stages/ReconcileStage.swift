@@ -18,7 +18,7 @@ struct ReconcileStage {
     if run.options.isDryRun { try run.ledger.decide(run.options.decisions, by: run.options.by) }
     if let undo = run.options.undo {
       try run.ledger.decide(
-        undo.edits.map { EditDecision($0, .undo(run: undo.run)) }, by: run.options.by)
+        undo.edits.map { PendingDecision($0, .undo(run: undo.run)) }, by: run.options.by)
     }
     try await learnUsernames()
     try await PreflightStage(run: run).perform(before: .reconcile)

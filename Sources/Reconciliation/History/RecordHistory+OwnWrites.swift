@@ -8,12 +8,13 @@ import System
 extension RecordHistory {
   /// The fields that a device edited, as far as that is known without the org.
   ///
-  /// - Parameter isSent: whether what was sent of the edit itself counts as no longer edited
+  /// - Parameters:
+  ///   - element: The parsed element of the edit, if the caller has it.
+  ///   - isSent: Whether what was sent of the edit itself counts as no longer edited.
   package func editedFields(
-    of edit: OpenEdit, _ rules: [ReconciledSync], isSent: Bool = true
+    of edit: OpenEdit, _ rules: [ReconciledSync], _ element: JSONObject? = nil, isSent: Bool = true
   ) -> FieldComparison {
-    let element =
-      entry(edit.id)?.element ?? (try? JSONValue(parsing: edit.element))?.object ?? [:]
+    let element = element ?? (try? Self.element(of: edit, in: self)) ?? [:]
     let listed = rules.fields(of: edit.soup, for: edit.operation == .create ? .create : .update)
     let choice = MergeBaseRule.choose(
       device: element, deviceDate: edit.modificationDate, issued: edit.base,
@@ -136,10 +137,10 @@ extension RecordHistory {
   /// To undo a creation deletes the whole record. Its date is only known if each later write of
   /// attache found the date that the previous one had left, and was read back at once. Otherwise
   /// another user may have changed the record in fields that attache does not see.
-  func leftDate(by change: EditChange) -> String? {
-    let writes = writes.filter { $0.id >= change.lastWrite }
+  func leftDate(by change: OperationRow) -> String? {
+    let writes = writes.filter { $0.id >= change.id }
     guard let last = writes.last, last.left != nil else { return nil }
-    guard change.kind == .created else { return last.serverDate }
+    guard change.action == .create else { return last.serverDate }
     var before: String?
     for write in writes {
       // The time of a write that the ledger did not record is unknown.

@@ -21,9 +21,7 @@ extension LedgerDatabase {
       detail.otherID = edit.decision?.otherID
       return Settlement(.discarded, detail)
     case .record(let id)? where try edit.creation?.recordID == id && isWhollySent(edit):
-      var detail = OutcomeDetail.because("this record is used from now on")
-      detail.recordID = id
-      return Settlement(.alreadyInOrg, detail)
+      return Settlement(.alreadyInOrg, .because("this record is used from now on", of: id))
     case .record?, .device?, .server?, .set?, .retry?, .undo?, nil: return nil
     }
   }
@@ -44,11 +42,9 @@ extension LedgerDatabase {
   /// those shown. Nil if something has to be sent, or nothing is decided.
   func decidedWithoutLogin(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
     guard edit.decision?.decision == .server else { return try decidedWithoutOrg(edit, rules) }
-    var detail = OutcomeDetail.because(
-      "the org's values could not be checked because the user cannot log in; they stay")
-    detail.recordID = edit.recordID
-    detail.fields = try editedFields(of: edit, rules).edited
-    return Settlement(.discarded, detail)
+    let words = "the org's values could not be checked because the user cannot log in; they stay"
+    let fields = try editedFields(of: edit, rules).edited
+    return Settlement(.discarded, .because(words, of: edit.recordID, fields: fields))
   }
 
   /// Whether an operator approved a deletion over another edit of its record, or below it.

@@ -15,8 +15,7 @@ extension SnapshotPlanner {
     var detail = OutcomeDetail.because(
       isOurs
         ? "a request without an answer arrived late and created the record as well"
-        : "the device's own sync created the record as well")
-    detail.recordID = first
+        : "the device's own sync created the record as well", of: first)
     detail.otherID = second
     if let second, !others.isEmpty { detail.candidates = Set(others + [second]).sorted() }
     return Settlement(.duplicateCreated, detail)

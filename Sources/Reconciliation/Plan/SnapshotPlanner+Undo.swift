@@ -13,20 +13,27 @@ extension SnapshotPlanner {
     if undone.isEmpty { return edits }
     var asked: [UndoRule.Facts] = []
     let instance = try state.noted(.instance)
+    let writes = try state.operations(.toBeUndone)
     for edit in undone {
-      if let settlement = try undoWithoutOrg(edit) {
+      guard let change = try state.change(by: edit.id), let recordID = change.recordID else {
+        let words = "nothing that it sent reached the org"
+        plan.settled.append((edit, Settlement(.notUndone, .because(words))))
+        continue
+      }
+      let history = try histories.history(ofRecord: recordID)
+      let sync = rules.lastIndex { $0.soup == edit.soup }
+      if let settlement = try undoWithoutOrg(change, history, among: writes, isSent: sync != nil) {
         plan.settled.append((edit, settlement))
-      } else if let change = try state.change(by: edit.id),
-        let sync = rules.lastIndex(where: { $0.soup == edit.soup })
-      {
-        asked.append(
-          UndoRule.Facts(
-            edit, change: try withParents(change, of: edit), sync: sync,
-            leftDate: try histories.history(ofRecord: change.recordID).leftDate(by: change),
-            instance: instance))
+      } else if let sync {
+        var facts = UndoRule.Facts(
+          edit, change: try withParents(change, of: edit), sync: sync,
+          leftDate: history.leftDate(by: change), instance: instance)
+        if change.action == .create, let element = history.entry(edit.id)?.element {
+          facts.parents = Self.references(element)
+        }
+        asked.append(facts)
       }
     }
-    let writes = try state.operations(.toBeUndone)
     let groups = Dictionary(grouping: asked, by: \.change.sobject)
     for (sobject, group) in groups.sorted(by: { $0.key < $1.key }) {
       var deletes: [(UndoRule.Facts, Write)] = []
@@ -44,14 +51,14 @@ extension SnapshotPlanner {
   }
 
   /// A change without an answer, with the IDs of new parents that were sent with it.
-  private func withParents(_ change: EditChange, of edit: OpenEdit) throws -> EditChange {
+  private func withParents(_ change: OperationRow, of edit: OpenEdit) throws -> OperationRow {
     guard change.isDoubted else { return change }
     var change = change
     for name in Set(rules.filter { $0.soup == edit.soup }.compactMap(\.parentField)) {
-      guard let local = change.sent[name]?.string, RecordID(local) == nil,
+      guard let local = change.payload[name]?.string, RecordID(local) == nil,
         let id = try state.creation(localID: local, of: edit)?.recordID
       else { continue }
-      change.sent[name] = .string(id)
+      change.payload[name] = .string(id)
     }
     return change
   }
@@ -65,13 +72,10 @@ extension SnapshotPlanner {
       operation: OperationRow(
         editID: one.edit.id, action: action, purpose: .undo, sobject: one.change.sobject,
         recordID: one.change.recordID, payload: payload, expected: expected,
-        seen: .object(Self.dated(one.change.left, date)),
+        seen: .object(Self.dated(one.change.left ?? [:], date)),
         modificationField: rule.target.modificationDateFieldName),
       condition: date, isStrict: true)
     send.parents = one.parents
-    if action == .delete, let element = (try? JSONValue(parsing: one.edit.element))?.object {
-      send.parents.formUnion(references(element))
-    }
     return send
   }
 
@@ -79,24 +83,34 @@ extension SnapshotPlanner {
 
   /// The outcome of an undo that does not depend on the org: it waits for the undo of a later edit
   /// of the record, and a later edit that is not undone prevents it.
-  private func undoWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
-    guard let change = try state.change(by: edit.id) else {
-      return Settlement(.notUndone, .because("nothing that it sent reached the org"))
+  private func undoWithoutOrg(
+    _ change: OperationRow, _ history: RecordHistory, among undone: [OperationRow], isSent: Bool
+  ) throws -> Settlement? {
+    guard isSent else {
+      let words = "the pipeline no longer has a sync up for it"
+      return Settlement(.notUndone, .because(words, of: change.recordID))
     }
-    var detail = OutcomeDetail()
-    detail.recordID = change.recordID
-    guard rules.contains(where: { $0.soup == edit.soup }) else {
-      detail.message = "the pipeline no longer has a sync up for it"
-      return Settlement(.notUndone, detail)
+    guard let later = try laterEdit(than: change, history) else { return nil }
+    let waits = undone.contains { $0.editID == later }
+    let words =
+      waits ? WaitingDelete.words(later) : "edit \(later) has changed the record since"
+    return Settlement(
+      waits ? .notAttempted : .notUndone,
+      .because(words, of: change.recordID, otherEdits: [later]))
+  }
+
+  /// The latest edit that wrote to a record after a change of it and has not been undone.
+  private func laterEdit(than change: OperationRow, _ history: RecordHistory) throws -> Int64? {
+    let later = history.writes.filter {
+      $0.id > change.id && $0.editID != change.editID && $0.purpose != .undo
     }
-    guard let later = change.laterEdit else { return nil }
-    detail.otherEdits = [later]
-    if change.isLaterToBeUndone {
-      detail.message = WaitingDelete.words(later)
-      return Settlement(.notAttempted, detail)
+    if later.isEmpty { return nil }
+    let undos = try state.operations(.ofEdits(Set(later.map(\.editID)))).filter {
+      $0.state == .done && $0.purpose == .undo
     }
-    detail.message = "edit \(later) has changed the record since"
-    return Settlement(.notUndone, detail)
+    return later.last { write in
+      !undos.contains { $0.editID == write.editID && $0.id > write.id }
+    }?.editID
   }
 
   // MARK: with the org's state
@@ -107,15 +121,15 @@ extension SnapshotPlanner {
     var group = group
     do {
       let describe = try await records.describe(sobject)
-      var names = Set(group.flatMap { $0.change.sent.names })
+      var names = Set(group.flatMap { $0.change.payload.names })
       names.formUnion(group.map { rules[$0.sync].target.modificationDateFieldName })
       names.formUnion(["LastModifiedById", "LastModifiedDate"])
       let readable = names.filter { describe.field($0) != nil }.sorted()
-      let ids = Set(group.map(\.change.recordID)).sorted()
+      let ids = Set(group.map(\.recordID)).sorted()
       let found = try await read(sobject, ids, readable, names, describe)
       let proofs = try await records.prove(sobject, absent: ids.filter { found[$0] == nil })
       for index in group.indices {
-        let id = group[index].change.recordID
+        let id = group[index].recordID
         if let record = found[id] {
           let field = rules[group[index].sync].target.modificationDateFieldName
           group[index].server = .alive(date: record[field]?.string, fields: record)
@@ -137,14 +151,14 @@ extension SnapshotPlanner {
   private nonisolated(nonsending) func lookIntoBin(
     _ group: inout [UndoRule.Facts], _ describe: Describe
   ) async throws {
-    let places = group.indices.filter { group[$0].change.kind == .deleted && group[$0].isGone }
+    let places = group.indices.filter { group[$0].change.action == .delete && group[$0].isGone }
     if places.isEmpty { return }
     let references = describe.fields.filter { !$0.referenceTo.isEmpty }.map(\.name)
     let found = try await records.withBin(
-      describe.name, ids: places.map { group[$0].change.recordID },
+      describe.name, ids: places.map { group[$0].recordID },
       fields: references + UndoRule.binFields)
     for place in places {
-      guard let row = found[group[place].change.recordID] else { continue }
+      guard let row = found[group[place].recordID] else { continue }
       if row["IsDeleted"]?.bool != true {
         // It has been restored, by whomever.
         group[place].server = .alive(date: row["LastModifiedDate"]?.string, fields: row)
@@ -173,7 +187,7 @@ extension SnapshotPlanner {
     if deletes.isEmpty { return }
     let found: [String: Set<ReferringRecords.Reference>]
     do {
-      found = try await referring.referring(to: deletes.map(\.0.change.recordID), sobject) {
+      found = try await referring.referring(to: deletes.map(\.0.recordID), sobject) {
         let made = undone.filter {
           $0.sobject == sobject && ($0.action == .create || $0.action == .upsert)
         }
@@ -183,16 +197,14 @@ extension SnapshotPlanner {
       // A failed query about one object does not stop other edits.
       guard error.isAboutTheObject else { throw error }
       for (one, _) in deletes {
-        var detail = OutcomeDetail.because(
-          "cannot check whether other records refer to it: \(error.message)")
-        detail.recordID = one.change.recordID
-        detail.code = error.code
+        let words = "cannot check whether other records refer to it: \(error.message)"
+        let detail = OutcomeDetail.because(words, of: one.recordID, code: error.code)
         plan.settled.append((one.edit, Settlement(.notUndone, detail)))
       }
       return
     }
     for (one, send) in deletes {
-      let others = found[one.change.recordID] ?? []
+      let others = found[one.recordID] ?? []
       var waitsFor: Set<Int64> = []
       var foreign: [String] = []
       for other in others {
@@ -203,10 +215,9 @@ extension SnapshotPlanner {
       if !foreign.isEmpty {
         let names = foreign.sorted().prefix(Self.namedReferences).joined(separator: ", ")
         let more = foreign.count - Self.namedReferences
-        var detail = OutcomeDetail.because(
-          "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : ""))
-        detail.recordID = one.change.recordID
-        plan.settled.append((one.edit, Settlement(.notUndone, detail)))
+        let words = "other records refer to it: " + names + (more > 0 ? ", and \(more) more" : "")
+        plan.settled.append(
+          (one.edit, Settlement(.notUndone, .because(words, of: one.recordID))))
       } else if waitsFor.isEmpty {
         plan.sends.append(send)
       } else {
@@ -226,10 +237,9 @@ struct WaitingDelete {
 
   /// The settlement while it waits.
   var settlement: Settlement {
-    var detail = OutcomeDetail.because(Self.words(first.min() ?? 0))
-    detail.recordID = send.recordID
-    detail.otherEdits = first.sorted()
-    return Settlement(.notAttempted, detail)
+    let words = Self.words(first.min() ?? 0)
+    return Settlement(
+      .notAttempted, .because(words, of: send.recordID, otherEdits: first.sorted()))
   }
 
   static func words(_ edit: Int64) -> String { "edit \(edit) is undone first" }
@@ -256,11 +266,13 @@ extension LedgerDatabase {
   ///
   /// It does not reverse the undo, whatever the merge mode. Nil for other edits, and for decided
   /// ones.
-  func settledByUndo(_ edit: OpenEdit, _ rules: [ReconciledSync]) throws -> Settlement? {
+  func settledByUndo(
+    _ edit: OpenEdit, _ rules: [ReconciledSync], _ history: RecordHistory? = nil
+  ) throws -> Settlement? {
     guard edit.decision == nil else { return nil }
     let undone = try undoneEdit(heldBy: edit) { earlier in
       guard let earlier = (try? JSONValue(parsing: earlier))?.object,
-        let element = (try? JSONValue(parsing: edit.element))?.object
+        let element = try? RecordHistory.element(of: edit, in: history)
       else { return false }
       return rules.filter { $0.soup == edit.soup }.allSatisfy { rule in
         var names = rule.sentFields(of: .create).union(rule.sentFields(of: .update))
@@ -273,10 +285,12 @@ extension LedgerDatabase {
     var detail = OutcomeDetail.because(
       deletes
         ? "its deletion was undone, and the device still has the record as deleted"
-        : "its change was undone, and the device has saved the same values again")
-    detail.recordID = edit.recordID
-    detail.otherEdits = [undone]
-    if !deletes { detail.outside = try editedFields(of: edit, rules).outside }
+        : "its change was undone, and the device has saved the same values again",
+      of: edit.recordID, otherEdits: [undone])
+    if !deletes {
+      let history = try history ?? self.history(of: .init(edit))
+      detail.outside = history.editedFields(of: edit, rules).outside
+    }
     return Settlement(.unchanged, detail)
   }
 }

@@ -187,9 +187,8 @@ extension SnapshotPlanner {
         ? "a new record has the same external ID as this one"
         : areNew
           ? "another new record has the same external ID"
-          : "other edits are about the record with its external ID")
-    detail.otherEdits = others
-    detail.fields = try editedFields(of: candidate.edit).edited
+          : "other edits are about the record with its external ID",
+      fields: try editedFields(of: candidate.edit).edited, otherEdits: others)
     if case .found(let record)? = keyed { detail.showServer(record) }
     if case .alive(_, let record) = candidate.server { detail.showServer(record) }
     return isKeyed

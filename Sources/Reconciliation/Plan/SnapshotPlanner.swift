@@ -131,9 +131,7 @@ struct SnapshotPlanner {
   private func settlementWithoutOrg(_ edit: OpenEdit) throws -> Settlement? {
     if let settlement = try state.decidedWithoutOrg(edit, rules) { return settlement }
     if let finding = edit.finding {
-      var detail = OutcomeDetail.because(finding)
-      detail.fields = try editedFields(of: edit).edited
-      return Settlement(.failed, detail)
+      return Settlement(.failed, .because(finding, fields: try editedFields(of: edit).edited))
     }
     if let twins = try openTwins(of: edit) {
       return try madeTwice(twins.first, twins.second, twins.others)
@@ -144,13 +142,15 @@ struct SnapshotPlanner {
     }
     let history = try histories.history(of: edit)
     let isOnlyEdit = history.isOnlyEdit(edit.id)
-    if !isOnlyEdit, let settlement = try state.settledByUndo(edit, rules) { return settlement }
+    if !isOnlyEdit, let settlement = try state.settledByUndo(edit, rules, history) {
+      return settlement
+    }
     if let settlement = try cascade(edit) { return settlement }
     if isOnlyEdit, edit.unorderedWith == nil { return nil }
     if let earlier = history.openPredecessor(of: edit) {
-      var detail = OutcomeDetail.because("an earlier edit of the record is not resolved yet")
-      detail.otherEdits = [earlier.id]
-      return Settlement(earlier.isInDoubt ? .unconfirmed : .notAttempted, detail)
+      return Settlement(
+        earlier.isInDoubt ? .unconfirmed : .notAttempted,
+        .because("an earlier edit of the record is not resolved yet", otherEdits: [earlier.id]))
     }
     return isAboveDeviceConflict(edit) ? nil : try deviceConflict(edit)
   }
@@ -193,7 +193,7 @@ struct SnapshotPlanner {
 
   func candidate(_ edit: OpenEdit) throws -> Candidate {
     guard let sync = sync(for: edit),
-      var element = try histories.element(of: edit) ?? JSONValue(parsing: edit.element).object
+      var element = try histories.element(of: edit)
     else { throw SyncError(.badResponse, "the element is not an object") }
     let operation = edit.syncOperation
     // An external ID in the element determines the record.
@@ -413,8 +413,6 @@ struct SnapshotPlanner {
 extension Settlement {
   /// The verdict of an edit if the org did not answer a query that its sending depends on.
   static func failed(_ error: OrgError) -> Settlement {
-    var detail = OutcomeDetail.because(error.message)
-    detail.code = error.code
-    return Settlement(.failed, detail)
+    Settlement(.failed, .because(error.message, code: error.code))
   }
 }

@@ -90,9 +90,8 @@ package struct Write {
 
   /// The settlement of a detail that is deleted with its parent.
   static func gone(_ edit: OpenEdit) -> Settlement {
-    var detail = OutcomeDetail.because("it is deleted with its parent, which the device deleted")
-    detail.recordID = edit.recordID
-    return Settlement(.deleted, detail)
+    let words = "it is deleted with its parent, which the device deleted"
+    return Settlement(.deleted, .because(words, of: edit.recordID))
   }
 
   /// The settlement if the record that a field refers to did not reach the org.

@@ -39,7 +39,8 @@ package enum UndoRule {
   /// A change to undo, with all that the decision depends on.
   package struct Facts: Sendable {
     var edit: OpenEdit
-    var change: EditChange
+    /// What the edit changed (`LedgerDatabase.change`).
+    var change: OperationRow
     /// The index of the sync up that sends it.
     var sync: Int
     /// The org's record in its current state.
@@ -51,13 +52,13 @@ package enum UndoRule {
     /// For a deletion: the record in the recycle bin, with its references; nil if it is not visible
     /// there.
     package var bin: JSONObject?
-    /// The records that the deleted record refers to.
+    /// The records that the record refers to, if the device created it or it was deleted.
     var parents: Set<String> = []
     /// Whether the sender can restore records of the object.
     package var isUndeletable = true
 
     package init(
-      _ edit: OpenEdit, change: EditChange, sync: Int = 0, server: ServerRecord = .hidden,
+      _ edit: OpenEdit, change: OperationRow, sync: Int = 0, server: ServerRecord = .hidden,
       leftDate: String? = nil, instance: String? = nil
     ) {
       (self.edit, self.change, self.sync, self.server) = (edit, change, sync, server)
@@ -66,6 +67,14 @@ package enum UndoRule {
 
     /// Whether the record cannot be read.
     var isGone: Bool { server == .deleted || server == .hidden }
+
+    var recordID: String { change.recordID ?? "" }
+
+    /// The values before the change, as far as they are known.
+    var former: JSONObject { change.seen?.object ?? [:] }
+
+    /// The names of the fields whose former values are unknown.
+    var unknown: [String] { change.payload.names.filter { former[$0] == nil }.sorted() }
   }
 
   /// The step to take.
@@ -78,16 +87,16 @@ package enum UndoRule {
 
   /// The step that undoes a change.
   package static func step(_ facts: Facts) -> Step {
-    if let run = facts.change.undoneBy {
+    if facts.change.purpose == .undo, let run = facts.change.run?.id {
       return settled(.undone, facts, "run \(run) undid it")
     }
-    switch (facts.change.kind, facts.server) {
-    case (.deleted, .alive): return settled(.undone, facts, "the record was restored in the org")
-    case (.deleted, .deleted): return undelete(facts)
-    case (.deleted, let server): return stays(facts, words(server))
-    case (.created, .deleted):
+    switch (facts.change.action, facts.server) {
+    case (.delete, .alive): return settled(.undone, facts, "the record was restored in the org")
+    case (.delete, .deleted): return undelete(facts)
+    case (.delete, let server): return stays(facts, words(server))
+    case (.create, .deleted):
       return settled(.undone, facts, "the record is already deleted in the org")
-    case (.changed, .deleted):
+    case (_, .deleted):
       return settled(.notUndone, facts, "the record has been deleted in the org")
     case (_, .merged(let master)):
       return settled(.notUndone, facts, "the record has been merged into \(master)")
@@ -113,9 +122,9 @@ package enum UndoRule {
     let dates = binDates.compactMap { bin[$0]?.string }
     guard let date = date(inBin: bin),
       let last = dates.compactMap({ Dates.milliseconds(iso8601: $0) }).max(),
-      let until = facts.change.deletedUntil
+      let until = facts.change.serverDate.flatMap({ Dates.milliseconds(iso8601: $0) })
     else { return stays(facts, "it is unknown whether the record was deleted again") }
-    let isOthers = deleter(inBin: bin).map { !facts.change.deleters.contains($0) } ?? false
+    let isOthers = deleter(inBin: bin).map { !facts.change.otherSenders.contains($0) } ?? false
     if isOthers || last > until {
       return moved(facts, bin, remedy("the record was deleted again", facts.instance))
     }
@@ -171,42 +180,42 @@ package enum UndoRule {
 
   private static func alive(_ facts: Facts, _ date: String?, _ fields: JSONObject) -> Step {
     let change = facts.change
-    let back = change.former.filter { name, value in !FieldValue.isSame(value, fields[name]) }
-    let isBack = change.kind == .changed && change.unknown.isEmpty && back.isEmpty
+    let back = facts.former.filter { name, value in !FieldValue.isSame(value, fields[name]) }
+    let unknown = facts.unknown
+    let isBack = change.action == .update && unknown.isEmpty && back.isEmpty
     if isBack { return settled(.undone, facts, "the org already has the former values") }
-    guard change.isLeftKnown, let left = facts.leftDate else {
+    guard change.serverDate != nil, let left = change.left, let leftDate = facts.leftDate else {
       return moved(facts, fields, "another user wrote to the record before it could be read back")
     }
-    let isTouched = change.left.contains { !FieldValue.isSame($0.value, fields[$0.name]) }
-    guard let date, !isTouched, ServerDate.isSame(date, left) else {
+    let isTouched = left.contains { !FieldValue.isSame($0.value, fields[$0.name]) }
+    guard let date, !isTouched, ServerDate.isSame(date, leftDate) else {
       return moved(facts, fields, "the record has been changed in the org")
     }
     if change.isDoubted, !hasOnlySent(change) {
       return moved(facts, fields, "no answer came back, and its sender may have changed the record")
     }
-    if change.kind == .created {
+    if change.action == .create {
       return .send(.delete, [:], Settlement(.undone, detail(facts, nil)), ifUnmodifiedSince: date)
     }
-    if back.isEmpty { return settled(.notUndone, facts, unknown(change)) }
-    let isWhole = change.unknown.isEmpty
+    if back.isEmpty { return settled(.notUndone, facts, words(unknown)) }
+    let isWhole = unknown.isEmpty
     return .send(
       .update, JSONObject(back.map { ($0.name, $0.value) }),
       Settlement(
-        isWhole ? .undone : .partlyUndone, detail(facts, isWhole ? nil : unknown(change))),
+        isWhole ? .undone : .partlyUndone, detail(facts, isWhole ? nil : words(unknown))),
       ifUnmodifiedSince: date)
   }
 
   /// Whether a record had, when it was read after the writes, only what was sent or what automation
   /// most likely makes of it.
-  private static func hasOnlySent(_ change: EditChange) -> Bool {
-    change.sent.allSatisfy { name, value in
-      change.left[name].map { WriteEvidence.derives($0, from: value) } ?? true
+  private static func hasOnlySent(_ change: OperationRow) -> Bool {
+    change.payload.allSatisfy { name, value in
+      change.left?[name].map { WriteEvidence.derives($0, from: value) } ?? true
     }
   }
 
-  private static func unknown(_ change: EditChange) -> String {
-    let names = change.unknown.joined(separator: ", ")
-    return "the former values of \(names) are unknown, so the sent ones stay"
+  private static func words(_ unknown: [String]) -> String {
+    "the former values of \(unknown.joined(separator: ", ")) are unknown, so the sent ones stay"
   }
 
   /// A record that was changed since, with its current values.
@@ -228,12 +237,10 @@ package enum UndoRule {
   /// The changed fields: the issued values, the sent values, and the org's values after the undo.
   private static func detail(_ facts: Facts, _ words: String?) -> OutcomeDetail {
     let change = facts.change
-    var detail = OutcomeDetail()
-    detail.recordID = change.recordID
-    detail.message = words
-    guard change.kind == .changed else { return detail }
-    detail.fields = change.former.compactMap { name, former in
-      guard let sent = change.sent[name], !FieldValue.isSame(former, sent) else { return nil }
+    var detail = OutcomeDetail.because(words, of: change.recordID)
+    guard change.action == .update else { return detail }
+    detail.fields = facts.former.compactMap { name, former in
+      guard let sent = change.payload[name], !FieldValue.isSame(former, sent) else { return nil }
       let base: JSONValue? = facts.edit.base?.fields[name]
       return FieldDifference(name: name, base: base, device: sent, server: former)
     }.sorted { $0.name < $1.name }

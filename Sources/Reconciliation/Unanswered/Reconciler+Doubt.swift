@@ -124,10 +124,15 @@ extension Reconciler {
   /// user; nil if neither can log in.
   nonisolated(nonsending) func asker(of snapshotID: String) async throws -> RecordReader? {
     if let integration = try await integration() { return integration }
+    return try await sender(of: snapshotID)
+  }
+
+  /// The reader of a snapshot's user; nil if the user cannot log in, which does not stop the edits
+  /// of others.
+  nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {
     do {
       return try await access(to: snapshotID)
     } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
-      // One user who cannot log in does not stop the edits of others.
       return nil
     }
   }
@@ -251,14 +256,8 @@ extension Reconciler {
   {
     var readers: [String: RecordReader] = [:]
     for snapshotID in Set(writes.map(\.edit.snapshotID)).sorted() {
-      do {
-        guard let own = try await access(to: snapshotID) else { continue }
-        readers[own.session.identity.userID] = own
-      } catch let error as OrgError
-        where error.kind == .authentication || error.kind == .permission
-      {
-        continue
-      }
+      guard let own = try await sender(of: snapshotID) else { continue }
+      readers[own.session.identity.userID] = own
     }
     return readers
   }

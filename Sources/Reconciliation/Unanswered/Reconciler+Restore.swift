@@ -133,20 +133,10 @@ extension Reconciler {
       return FieldDifference(name: name, base: nil, device: sent, server: record[name] ?? .null)
     }
     if fields.isEmpty { return }
-    var detail = OutcomeDetail.because(
-      "a request of an older edit arrived late and overwrote this edit, which was sent again")
-    detail.fields = fields
-    detail.recordID = operation.recordID
-    detail.otherEdits = [operation.editID]
+    let detail = OutcomeDetail.because(
+      "a request of an older edit arrived late and overwrote this edit, which was sent again",
+      of: operation.recordID, fields: fields, otherEdits: [operation.editID])
     let verdict: Verdict = last.purpose == .undo ? last.expected.verdict : .updated
     try settle(edit, Settlement(verdict, detail))
-  }
-
-  private nonisolated(nonsending) func sender(of snapshotID: String) async throws -> RecordReader? {
-    do {
-      return try await access(to: snapshotID)
-    } catch let error as OrgError where error.kind == .authentication || error.kind == .permission {
-      return nil
-    }
   }
 }

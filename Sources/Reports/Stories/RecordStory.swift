@@ -28,12 +28,12 @@ package struct RecordStory: Sendable {
   ) throws {
     let long = name.recordID18 ?? name
     let events = try ledger.events(named: long, changes: changes)
-    for case .edited(let edit, _, _) in events.map(\.kind) {
+    for case .edited(let edit, let object, _, _) in events.map(\.kind) {
       recordID = edit.serverID ?? recordID
       localID = edit.localID ?? localID
       sobject = edit.sobject ?? sobject
       soups.insert(edit.row.inSoup)
-      if let object = (try? JSONValue(parsing: edit.element))?.object {
+      if let object {
         element = object
         let found = ReportEdit.titles(of: object)
         if !found.isEmpty { titles = found }

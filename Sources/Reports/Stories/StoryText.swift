@@ -41,7 +41,7 @@ package enum StoryText {
       return "\(edit) was redelivered to \(user) in generation \(generation), "
         + "\(platforms.joined(separator: " and ")): soup \(soup)"
         + (self.words(words, story, options).map { "; message in its row: \($0)" } ?? "")
-    case .edited(let one, _, let isPruned):
+    case .edited(let one, _, _, let isPruned):
       return "\(verb(one.operation)) on a device of \(user), by the device's clock: \(edit)"
         + (one.finding.map { "; it cannot be sent: \($0)" } ?? "")
         + (isPruned ? "; its values are pruned" : "")
@@ -138,14 +138,12 @@ package enum StoryText {
   private static func words(
     _ message: String?, _ story: RecordStory, _ options: ReportMask
   ) -> String? {
-    var detail = OutcomeDetail()
-    detail.message = message
-    return options.words(detail, element: story.element)
+    options.words(.because(message), element: story.element)
   }
 
   private static func fields(of event: RecordEvent) -> [FieldDifference] {
     switch event.kind {
-    case .edited(_, let fields, _): fields
+    case .edited(_, _, let fields, _): fields
     case .settled(let verdict, let detail, _) where !verdict.isSettled: detail.fields
     default: []
     }

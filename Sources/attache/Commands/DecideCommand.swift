@@ -184,8 +184,8 @@ struct DecideCommand: Command {
     for refusal in result.refused { context.note("attache: \(refusal)") }
     if options.quiet { return }
     for one in result.replaced {
-      let words = one.pending.decision.kind.meaning
-      context.print("edit \(one.edit): the decision by \(one.pending.by) was replaced: \(words)")
+      let words = one.decision.kind.meaning
+      context.print("edit \(one.edit): the decision by \(one.by) was replaced: \(words)")
     }
     for decided in result.decided {
       context.print("edit \(decided.edit): \(decided.decision.kind.meaning)")

@@ -72,8 +72,8 @@ enum DecisionText {
       "replaced": .array(
         result.replaced.map {
           [
-            "edit": JSONValue($0.edit), "by": .string($0.pending.by),
-            "decision": .string($0.pending.decision.kind.rawValue),
+            "edit": JSONValue($0.edit), "by": .string($0.by),
+            "decision": .string($0.decision.kind.rawValue),
           ]
         }),
       "refused": .array(

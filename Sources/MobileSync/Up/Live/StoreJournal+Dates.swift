@@ -11,32 +11,31 @@ extension StoreJournal {
   /// not stored: the next LEAVE_IF_CHANGED must see it.
   func readDates() async throws(SyncError) {
     let sent = unread
-    unread = []
+    unread = [:]
     guard context.settings.refreshesDates, !sent.isEmpty else { return }
     try context.checkStop()
     var dates: [(soupEntryID: Int64, id: String, date: String)] = []
-    let groups = Dictionary(grouping: sent, by: \.objectType)
-    for (type, group) in groups.sorted(by: { $0.key < $1.key }) {
+    for (type, group) in sent.sorted(by: { $0.key < $1.key }) {
       let found = try await written(type, group.map(\.id))
       for one in group {
         guard let record = RecordID(one.id).flatMap({ found[$0.text18] }),
           let date = record[target.modificationDateFieldName]?.string,
-          try await isOurs(record, date, one)
+          try await isOurs(record, date, answered: one.answered)
         else { continue }
-        dates.append((one.soupEntryID, one.id, date))
+        dates.append((one.row, one.id, date))
       }
     }
     if !dates.isEmpty { try elements.setDates(dates) }
   }
 
   private func isOurs(
-    _ record: JSONObject, _ date: String, _ sent: SentRecord
+    _ record: JSONObject, _ date: String, answered: Int64?
   ) async throws(SyncError) -> Bool {
     if let writer = record["LastModifiedById"]?.string {
       let user = try await reader().session.identity.userID
       guard writer.recordID18 == user else { return false }
     }
-    guard let answered = sent.answered, let moment = Dates.milliseconds(iso8601: date) else {
+    guard let answered, let moment = Dates.milliseconds(iso8601: date) else {
       return true
     }
     // The response's date has whole seconds.

@@ -32,18 +32,11 @@ final class StoreJournal: SyncUpJournal {
   /// The outcomes of rows that must not be sent, because it is unknown what an earlier request did,
   /// or another user has changed the record with their external ID.
   var held: [Int64: SyncUpSettled.End] = [:]
-  /// Sent records whose modification dates are to be read.
-  var unread: [SentRecord] = []
+  /// The rows of sent records whose modification dates are to be read, by sObject type, with the
+  /// org's time at the response; a later modification is another user's.
+  var unread: [String: [(row: Int64, id: String, answered: Int64?)]] = [:]
   /// Updates of records that the org reported as missing, if OVERWRITE can recreate them.
   private var missing: [Missing] = []
-
-  struct SentRecord: Sendable {
-    var soupEntryID: Int64
-    var objectType: String
-    var id: String
-    /// The org's time at the response; a later modification is another user's.
-    var answered: Int64?
-  }
 
   /// An update of a record that the org reported as missing.
   struct Missing: Sendable {
@@ -197,10 +190,8 @@ final class StoreJournal: SyncUpJournal {
     let row = one.reportRow(soupName: soupName)
     context.report.records.append(row)
     guard case .sent = one.end, !isCustom, let id = row.id else { return }
-    unread.append(
-      SentRecord(
-        soupEntryID: one.record.soupEntryID, objectType: objectType ?? one.record.objectType,
-        id: id, answered: answered))
+    unread[objectType ?? one.record.objectType, default: []].append(
+      (one.record.soupEntryID, id, answered))
   }
 
   /// Adds to the unconfirmed requests the records that other creates have made.

@@ -156,7 +156,8 @@ final class SyncUpRun {
     try await send(sends)
     try await settle(journal.takeMissing())
     try advance()
-    if journal.unread.count >= RequestLimits.retrieve { try await journal.readDates() }
+    let unread = journal.unread.values.reduce(0) { $0 + $1.count }
+    if unread >= RequestLimits.retrieve { try await journal.readDates() }
   }
 
   /// Reports progress for each processed record; the end of the run reports the last one.

@@ -20,14 +20,21 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   /// The engine that sends a target's changes.
   package typealias Engine = SyncUpEngine<Journal>
 
+  /// A batch, until it is answered.
   private struct Item {
     var engine: Engine
     var batch: SyncUpRequest.Batch<Journal.Change>
+    /// The number of its load.
+    var lane: Int
     var attempt = 1
     /// Whether everything that must be read before was read.
     var isReady = false
     /// The bulk job that was opened for it.
     var job: String?
+    /// The requests of the lookup that is in flight for it.
+    var questions: [RecordReader.Inquiry] = []
+    /// The changes in flight and their recorded intention.
+    var cargo: (changes: [Journal.Change], intention: Journal.Intention)?
   }
 
   /// A load being sent.
@@ -41,8 +48,11 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     /// request was refused as a whole or had rows locked by another writer.
     var isStrict: Bool
 
-    init(_ load: Engine.Load) {
-      steps = load.steps.map { $0.map { Item(engine: load.engine, batch: $0) } }[...]
+    init(_ load: Engine.Load, number: Int) {
+      steps =
+        load.steps.map { step in
+          step.map { Item(engine: load.engine, batch: $0, lane: number) }
+        }[...]
       isStrict = !load.isBeside
     }
 
@@ -56,26 +66,17 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     }
   }
 
-  /// A request in flight.
-  private struct Flight {
-    var lane: Int
-    var item: Item
-    /// The requests of a preceding lookup.
-    var questions: [RecordReader.Inquiry] = []
-    /// The changes and their recorded intention; nil for a lookup.
-    var cargo: (changes: [Journal.Change], intention: Journal.Intention)?
-  }
-
   private let inFlight: Int
   private var lanes: [Int: Lane]
   /// The unfinished lanes, in order.
   private var waiting: [Int]
-  private var flights: [Int: Flight] = [:]
+  /// The batches with a request in flight, by the number of the request.
+  private var flights: [Int: Item] = [:]
   private var started = 0
   /// Batches whose lookup is complete; they are sent first, while the lookup is current.
-  private var looked: [(lane: Int, item: Item)] = []
+  private var looked: [Item] = []
   /// Batches that wait until a row locked by another writer may be free.
-  private var resting: [(lane: Int, items: [Item], milliseconds: Int64)] = []
+  private var resting: [(items: [Item], milliseconds: Int64)] = []
 
   /// The journal that recorded responses last, while they may still become durable with the next
   /// intention.
@@ -89,7 +90,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   package init(_ loads: [Engine.Load], inFlight: Int) {
     self.inFlight = inFlight
     lanes = Dictionary(
-      loads.enumerated().map { ($0, Lane($1)) }, uniquingKeysWith: { first, _ in first })
+      loads.enumerated().map { ($0, Lane($1, number: $0)) }, uniquingKeysWith: { first, _ in first }
+    )
     waiting = Array(loads.indices)
   }
 
@@ -122,8 +124,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
 
   private func next() async throws -> SyncUpErrand.Request? {
     while true {
-      if let (lane, item) = takeItem() {
-        if let request = try await start(item, lane) { return request }
+      if let item = takeItem() {
+        if let request = try await start(item) { return request }
       } else if flights.isEmpty, !resting.isEmpty {
         try keep()
         try await rest()
@@ -134,25 +136,26 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   }
 
   /// Returns the next batch of the first lane that has one.
-  private func takeItem() -> (lane: Int, item: Item)? {
+  private func takeItem() -> Item? {
     if !looked.isEmpty { return looked.removeFirst() }
     waiting.removeAll { lanes[$0]?.isOver != false }
     for lane in waiting {
-      if let item = lanes[lane]?.take() { return (lane, item) }
+      if let item = lanes[lane]?.take() { return item }
     }
     return nil
   }
 
   /// Starts a batch; returns nil if there is nothing to wait for.
-  private func start(_ item: Item, _ lane: Int) async throws -> SyncUpErrand.Request? {
+  private func start(_ item: Item) async throws -> SyncUpErrand.Request? {
+    var item = item
     let (engine, journal) = (item.engine, item.engine.journal)
     if journal.isEnded {
-      lanes[lane]?.open -= 1
+      lanes[item.lane]?.open -= 1
       return nil
     }
     if item.batch.form != .job, item.batch.changes.count > journal.mostChanges {
       let parts = item.batch.changes.parts(of: journal.mostChanges)
-      again(Self.items(item, parts, attempt: item.attempt), lane)
+      again(Self.items(item, parts, attempt: item.attempt))
       return nil
     }
     let number = started
@@ -160,14 +163,15 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       let write = item.batch.changes.first?.write
     {
       started += 1
-      flights[number] = Flight(lane: lane, item: item)
+      flights[number] = item
       return SyncUpErrand.open(write, session, number: number)
     }
     if !item.isReady {
       let questions = journal.questions(before: item.batch)
       if !questions.isEmpty {
         started += 1
-        flights[number] = Flight(lane: lane, item: item, questions: questions)
+        item.questions = questions
+        flights[number] = item
         return SyncUpErrand.look(questions, number: number)
       }
     }
@@ -179,13 +183,14 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       changes = []
     }
     if changes.isEmpty {
-      lanes[lane]?.open -= 1
+      lanes[item.lane]?.open -= 1
       return nil
     }
     let intention = try journal.intend(changes, job: item.job)
     if told === journal { told = nil } else { try keep() }
     started += 1
-    flights[number] = Flight(lane: lane, item: item, cargo: (changes, intention))
+    item.cargo = (changes, intention)
+    flights[number] = item
     switch engine.carrier {
     case .custom(let carry):
       // A custom target's code is not run concurrently with other code.
@@ -218,40 +223,37 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     let (rested, patience) = (resting, resting[0].items[0].engine.patience)
     try await patience.pause(rested.map(\.milliseconds).max() ?? 0)
     resting = []
-    for (lane, items, _) in rested {
-      lanes[lane]?.ready.insert(contentsOf: items, at: 0)
-      lanes[lane]?.open -= 1
-    }
+    for (items, _) in rested { again(items) }
   }
 
   // MARK: Responses
 
   private func take(_ number: Int, _ answer: SyncUpErrand.Answer) async throws {
-    guard var flight = flights.removeValue(forKey: number) else { return }
+    guard var item = flights.removeValue(forKey: number) else { return }
     switch answer {
     case .looked(let answers):
-      for (inquiry, answer) in zip(flight.questions, answers) { inquiry.keep(answer) }
-      flight.item.isReady = true
-      looked.append((flight.lane, flight.item))
+      for (inquiry, answer) in zip(item.questions, answers) { inquiry.keep(answer) }
+      item.isReady = true
+      looked.append(item)
     case .opened(.success(let job)):
       opened.insert(job)
-      flight.item.job = job
-      looked.append((flight.lane, flight.item))
+      item.job = job
+      looked.append(item)
     case .opened(.failure(let failure)):
-      let (item, journal) = (flight.item, flight.item.engine.journal)
+      let journal = item.engine.journal
       lost.append((journal, failure.lost))
       guard failure.mayGoInRequests else {
-        lanes[flight.lane]?.open -= 1
+        lanes[item.lane]?.open -= 1
         if try await ends(journal, failure.error) { return }
         throw failure.error
       }
       journal.warn(
         "the org created no bulk job, so the changes are sent in requests: "
           + failure.error.message)
-      again(halves(item.batch.changes, item, attempt: item.attempt), flight.lane)
+      again(halves(item.batch.changes, item, attempt: item.attempt))
     case .carried(let result):
-      guard let cargo = flight.cargo else { return }
-      try await enter(result, flight, cargo.changes, cargo.intention)
+      guard let cargo = item.cargo else { return }
+      try await enter(result, item, cargo.changes, cargo.intention)
     }
   }
 
@@ -264,16 +266,16 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   }
 
   /// Puts batches to send again at the front of their lane.
-  private func again(_ items: [Item], _ lane: Int) {
+  private func again(_ items: [Item]) {
+    guard let lane = items.first?.lane else { return }
     lanes[lane]?.open -= 1
     lanes[lane]?.ready.insert(contentsOf: items, at: 0)
   }
 
   private func enter(
-    _ result: SyncUpErrand.Carried, _ flight: Flight, _ changes: [Journal.Change],
+    _ result: SyncUpErrand.Carried, _ item: Item, _ changes: [Journal.Change],
     _ intention: Journal.Intention
   ) async throws {
-    let (item, lane) = (flight.item, flight.lane)
     let (journal, patience) = (item.engine.journal, item.engine.patience)
     let isLast = item.attempt >= patience.lockAttempts
     var carried: (answers: [RowAnswer], read: CompositeResult?)
@@ -282,12 +284,12 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     case .failure(let error):
       let isOfAll = patience.survivesDoubt && error.isAboutTheObject && !error.isAmbiguous
       if error.isAboutTheRows || isOfAll {
-        return try await refused(item, changes, error, intention, lane)
+        return try await refused(item, changes, error, intention)
       }
       if error.isAmbiguous, error.saysTooLarge {
-        return try await tooLarge(item, changes, error, intention, lane)
+        return try await tooLarge(item, changes, error, intention)
       }
-      lanes[lane]?.open -= 1
+      lanes[item.lane]?.open -= 1
       guard error.isAmbiguous else {
         try journal.withdraw(intention)
         if try await ends(journal, error) { return }
@@ -309,14 +311,14 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
       isLast: isLast)
     let locked = zip(changes, carried.answers).filter { RetryPolicy.repeats($1) }
     if isLast || locked.isEmpty {
-      lanes[lane]?.open -= 1
+      lanes[item.lane]?.open -= 1
       return
     }
     // Fewer rows at a time hold fewer locks.
-    lanes[lane]?.isStrict = true
+    lanes[item.lane]?.isStrict = true
     resting.append(
       (
-        lane, halves(locked.map(\.0), item, attempt: item.attempt + 1),
+        halves(locked.map(\.0), item, attempt: item.attempt + 1),
         RetryPolicy.pauseOfRows(after: item.attempt)
       ))
   }
@@ -352,19 +354,18 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
 
   /// One row can make a whole request fail, so halves are sent until that row is alone.
   private func refused(
-    _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention,
-    _ lane: Int
+    _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention
   ) async throws {
     let journal = item.engine.journal
     guard changes.count > 1, error.isAboutTheRows || error.saysTooLarge else {
-      lanes[lane]?.open -= 1
+      lanes[item.lane]?.open -= 1
       let refusal = RowRefusal(error)
       return try await settle(
         journal, changes.map { ($0, .refused(refusal)) }, of: intention, isLast: true)
     }
     try journal.withdraw(intention)
-    lanes[lane]?.isStrict = true
-    again(halves(changes, item, attempt: item.attempt), lane)
+    lanes[item.lane]?.isStrict = true
+    again(halves(changes, item, attempt: item.attempt))
   }
 
   /// Handles the answer that a request is too large if it is not in the org's own form.
@@ -373,16 +374,15 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   /// twice does no harm; otherwise they are unconfirmed and later sent alone. The journal's further
   /// requests are smaller.
   private func tooLarge(
-    _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention,
-    _ lane: Int
+    _ item: Item, _ changes: [Journal.Change], _ error: OrgError, _ intention: Journal.Intention
   ) async throws {
     let journal = item.engine.journal
     journal.mostChanges = min(journal.mostChanges, max(1, changes.count / 2))
-    lanes[lane]?.isStrict = true
+    lanes[item.lane]?.isStrict = true
     guard let separate = try journal.separate(intention) else {
-      return try await refused(item, changes, error, intention, lane)
+      return try await refused(item, changes, error, intention)
     }
-    lanes[lane]?.open -= 1
+    lanes[item.lane]?.open -= 1
     try await settle(
       journal, changes.map { ($0, .unknown(error.message)) }, of: separate, isLast: true)
   }
@@ -391,7 +391,7 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
   private func halves(_ changes: [Journal.Change], _ item: Item, attempt: Int) -> [Item] {
     if item.batch.form == .job {
       return item.engine.batches(changes, afterJob: true).map {
-        Item(engine: item.engine, batch: $0, attempt: attempt)
+        Item(engine: item.engine, batch: $0, lane: item.lane, attempt: attempt)
       }
     }
     let half = changes.count / 2
@@ -406,7 +406,8 @@ package final class SyncUpTraffic<Journal: SyncUpJournal> {
     parts.map { part in
       Item(
         engine: item.engine,
-        batch: SyncUpRequest.Batch(form: item.batch.form, changes: part), attempt: attempt)
+        batch: SyncUpRequest.Batch(form: item.batch.form, changes: part), lane: item.lane,
+        attempt: attempt)
     }
   }
 }

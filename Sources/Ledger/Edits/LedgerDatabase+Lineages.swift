@@ -1,49 +1,12 @@
 import SQLite
 
-/// The devices of some edits: the returns that contained each edit, and its ancestry.
-package struct EditLineages {
-  /// By edit: all returns that contained it, the earliest first.
-  fileprivate var sightings: [Int64: [Sighting]] = [:]
-  fileprivate var ancestries: [Int64: Ancestry] = [:]
-
-  /// The lineage of an edit, and the edits of its record that its bundle redelivered, which are
-  /// also its past.
-  package func ancestry(of edit: Int64) -> Ancestry { ancestries[edit] ?? Ancestry(lineage: 0) }
-
-  /// Whether `other` belongs to the past of `edit`.
-  package func owns(_ edit: Int64, _ other: Int64) -> Bool { owns(ancestry(of: edit), other) }
-
-  /// Whether an edit belongs to a lineage's own past.
-  func owns(_ ancestry: Ancestry, _ edit: Int64) -> Bool {
-    (sightings[edit] ?? []).contains {
-      ancestry.owns(lineage: $0.lineage, handback: $0.handback)
-    } || isCarriedPast(edit, of: ancestry)
-  }
-
-  /// Whether a redelivered edit of a record comes from an edit or from one of its successors.
-  private func isCarriedPast(_ edit: Int64, of ancestry: Ancestry) -> Bool {
-    ancestry.past.contains { past in
-      edit <= past.edit && (edit == past.edit || owns(past.ancestry, edit))
-    }
-  }
-
-  /// Whether two edits of a record are of one device: one belongs to the other's past, or continues
-  /// from a bundle that redelivered the other.
-  ///
-  /// The result is the same for either order.
-  package func areOfOneDevice(_ edit: Int64, _ other: Int64) -> Bool {
-    edit == other || owns(edit, other)
-      || (other > edit && isCarriedPast(edit, of: ancestry(of: other)))
-  }
-}
-
 extension LedgerDatabase {
-  /// The devices of some edits.
+  /// The ancestries of some edits, each with the returns that contained the edit.
   ///
   /// They are read in four statements, and in one more for each generation in a row that
   /// redelivered an edit.
-  package func lineages(of edits: Set<Int64>) throws -> EditLineages {
-    var found = EditLineages()
+  package func lineages(of edits: Set<Int64>) throws -> [Int64: Ancestry] {
+    var found: [Int64: Ancestry] = [:]
     if edits.isEmpty { return found }
     var pasts: [Int64: [Int64]] = [:]
     var next = edits
@@ -74,7 +37,7 @@ extension LedgerDatabase {
       for past in pasts[edit] ?? [] {
         ancestry.past.append(Ancestry.Past(edit: past, ancestry: found.ancestry(of: past)))
       }
-      found.ancestries[edit] = ancestry
+      found[edit] = ancestry
     }
     let asked = edits.sorted()
     // SQLite would read all of `seen` for a list of edits.
@@ -89,7 +52,7 @@ extension LedgerDatabase {
         JOIN returned r ON r.id = n.return_id ORDER BY r.id
       """)
     {
-      found.sightings[row[7].integer ?? 0, default: []].append(sighting(row))
+      found[row[7].integer ?? 0, default: Ancestry(lineage: 0)].sightings.append(sighting(row))
     }
     return found
   }
