@@ -169,15 +169,6 @@ package struct DataDirectory: Sendable, Hashable {
       location: place, fix: "name another directory in --report")
   }
 
-  /// The ID of the org of every demo, which no org of a customer has.
-  package static let demoOrganization = "00D5g0000000001EAA"
-
-  /// Removes the mark by which `attache demo` empties the directory, unless its org is a demo's.
-  package func removeMark(ofDemo organization: String?) throws {
-    guard let organization, organization != Self.demoOrganization else { return }
-    try Files.remove(path + "/" + MarkedDirectory.markerName)
-  }
-
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.
   package func snapshot(_ id: String) -> String {
     id == SnapshotID.global ? path + "/" + SnapshotID.global : path + "/users/" + id

@@ -108,7 +108,7 @@ package struct Demo {
     // The commands that are printed, here and in reports, work from any directory.
     pipeline.called += " --data " + ShellWord.quoted(places.snapshots)
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
-    try places.data(of: pipeline.name).empty()
+    try places.data(of: pipeline.name).empty(for: org.org.organizationID)
 
     introduce(org)
     let night = try await firstNight(pipeline, org)

@@ -105,7 +105,10 @@ package struct PipelineRun {
       if !options.isDryRun { try? recordFailedStart(error, pipeline, ledger) }
       throw error
     }
-    if !options.isDryRun { try data.removeMark(ofDemo: ledger.organizationID) }
+    if !options.isDryRun, let organization = try ledger.organizationID {
+      // No demo with another org may empty it any more.
+      try MarkedDirectory.unmark(data.path, unlessFor: organization)
+    }
     let (row, times, resumed) = began
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,
