@@ -27,15 +27,18 @@ import Testing
   }
 
   private func check() async throws -> ProgramRun {
-    try await ProgramRun.blocking(["check", file])
+    try await ProgramRun.blocking(["check", file], variables: Self.variables)
   }
+
+  private static let variables = [
+    "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app",
+  ]
 
   /// The messages of a run that never contacts its org.
   private func run() async throws -> ProgramRun {
-    let variables = ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"]
-    return try await ProgramRun.blocking(
+    try await ProgramRun.blocking(
       ["run", file, "--data", directory.file("data"), "--user", "nobody@example.com"],
-      variables: variables)
+      variables: Self.variables)
   }
 
   @Test(arguments: [
@@ -119,7 +122,7 @@ import Testing
     for name in ["ada@exampel.com", "ben@exampel.com"] {
       let near = try await ProgramRun.blocking(
         ["run", file, "--data", directory.file("data"), "--user", name],
-        variables: ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"])
+        variables: Self.variables)
       let right = name.replacing("exampel", with: "example")
       #expect(near.messages.contains("did you mean \(right)?"), "\(near.everything)")
     }
@@ -143,7 +146,7 @@ import Testing
     // A link has every permission; its target counts.
     let link = directory.file("link.json")
     try DurableFile.link(link, to: "first.json")
-    let linked = try await ProgramRun.blocking(["check", link])
+    let linked = try await ProgramRun.blocking(["check", link], variables: Self.variables)
     #expect(linked.status == 0, "\(linked.everything)")
   }
 }

@@ -38,8 +38,10 @@ package struct PipelineRun {
   ) async throws -> RunSummary {
     let data = DataDirectory(root: root, name: pipeline.name)
     try LedgerCheck.checkRights(data)
-    try data.checkInbox(of: pipeline)
-    if let place = options.rehearsal { try data.checkReport(at: place, of: pipeline) }
+    try data.checkPlaces(of: pipeline)
+    if let place = options.rehearsal {
+      try data.checkOutput("report", at: place, named: "--report", of: pipeline)
+    }
     try LedgerCheck.checkName(pipeline, root: root)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
