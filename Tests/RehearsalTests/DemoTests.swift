@@ -70,7 +70,8 @@ import Testing
     if name == "snapshots/demo" {
       // Another org's run has used what a demo made.
       let made = MarkedDirectory(directory.file(name), maker: "attache demo")
-      try made.empty(for: "00D5g0000000001EAA")
+      try made.claim()
+      try made.name("00D5g0000000001EAA")
       try MarkedDirectory.unmark(made.path, unlessFor: "00D5g07L1QyfLdIEUU")
     }
     let kept = directory.file(name) + "/reports/kept"
@@ -141,7 +142,8 @@ import Testing
     let first = try DemoOrg(directory: directory.file("first"))
     defer { first.stop() }
     let marked = MarkedDirectory(directory.file("snapshots/demo"), maker: "attache demo")
-    try marked.empty(for: first.org.organizationID)
+    try marked.claim()
+    try marked.name(first.org.organizationID)
     func run(_ org: DemoOrg) async throws {
       let pipeline = try PipelineFile.read(
         path: Self.root + "/pipelines/demo.json", variables: org.variables)
@@ -154,7 +156,7 @@ import Testing
     try await run(first)
     let names = try Files.list(marked.path)
     #expect(names.contains(MarkedDirectory.markerName) && names.contains("state.sqlite"))
-    try marked.empty(for: first.org.organizationID)
+    try marked.empty()
     let second = try DemoOrg(directory: directory.file("second"))
     defer { second.stop() }
     try await run(second)

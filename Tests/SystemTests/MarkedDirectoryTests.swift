@@ -31,10 +31,10 @@ import Testing
   @Test(arguments: [nil, "A", "B"]) func `a mark is removed unless it names the subject`(
     _ named: String?
   ) throws {
-    try marked().empty(for: "B")
     let lock = try marked().hold()
     defer { lock.close() }
-    try marked().empty(for: named)
+    if let named { try marked().name(named) }
+    try marked().empty()
     #expect(throws: LockError.self) { try marked().hold() }
     try MarkedDirectory.unmark(place, unlessFor: "A")
     #expect(try Files.list(place) == (named == "A" ? [MarkedDirectory.markerName] : []))

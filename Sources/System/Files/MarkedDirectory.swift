@@ -73,9 +73,8 @@ package struct MarkedDirectory: Sendable, Hashable {
     return try FileLock(marker, note: nil)
   }
 
-  /// Checks the directory, removes its content, and marks it; the marker names `subject`, such as
-  /// the org whose data the directory will have.
-  package func empty(for subject: String? = nil) throws {
+  /// Checks the directory, removes its content, and marks it.
+  package func empty() throws {
     try check()
     if Files.isDirectory(path) {
       // The marker is removed last, so that an interrupted removal can be repeated.
@@ -84,7 +83,10 @@ package struct MarkedDirectory: Sendable, Hashable {
       }
     }
     try claim()
-    guard let subject else { return }
+  }
+
+  /// Writes into the marker what the directory will have, such as an org's data.
+  package func name(_ subject: String) throws(SystemError) {
     // Written in the file itself, which may be locked.
     let file = try FileDescriptorHandle.updating(marker)
     try file.write(mark + Self.line(naming: subject))
