@@ -115,6 +115,28 @@ struct DecisionFileTests {
     #expect(requests[2].choice == .whole(.discard))
   }
 
+  @Test(arguments: [
+    ("number,decision,decision\n1,device,server\n", "1:17: the table has two columns \"decision\""),
+    ("number,Decision, decision \n1,device,\n", "1:17: the table has two columns \"decision\""),
+    ("Number;number;decision\n1;2;device\n", "1:8: the table has two columns \"number\""),
+    (
+      "number,deci\u{200B}sion\n1,device\n",
+      "1:8: the cell has a character that cannot be seen (U+200B)"
+    ),
+    (
+      "number,field,decision\n1,\"a\nb\",device\n1,Na\u{A0}me,device\n",
+      "4:3: the cell has a character that cannot be seen (U+00A0)"
+    ),
+    ("number,decision\n\n\"1\nx\",device\n", "3:1: this is not an edit's number"),
+  ]) func `an ambiguous or unseen cell is refused with its line and column`(
+    _ text: String, _ expected: String
+  ) {
+    do {
+      _ = try DecisionFile.requests(Array(text.utf8), ConfigurationReader(file: "decisions"))
+      Issue.record("it was read")
+    } catch { #expect(error.list.map { "\($0.line):\($0.column): \($0.message)" } == [expected]) }
+  }
+
   @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])
   func `a table saved by a spreadsheet is read with its separator`(_ delimiter: UInt8) throws {
     var writer = CSVWriter(lineEnding: .crlf, delimiter: delimiter)

@@ -81,7 +81,7 @@ extension PipelineReader {
       if error.line > 0 {
         otherProblems.append(
           Problem(
-            file: file, line: error.line, column: 1, path: "", message: error.message,
+            file: file, line: error.line, column: error.column, path: "", message: error.message,
             fix: error.fix))
       } else {
         reader.report(
