@@ -326,4 +326,18 @@ struct DecisionFileTests {
         == "the org's Phone has changed since this was shown; the last report has 2: decide with that report"
     )
   }
+
+  @Test func `a field that the last report does not show is named as such`() {
+    func reason(_ name: String, _ shown: DecisionRequest.ShownValue) -> String {
+      decision(["Phone": .device], shown: [name: shown])
+    }
+    for shown in [DecisionRequest.ShownValue.value("2"), .value(.null), .cell("2")] {
+      #expect(
+        reason("phone", shown)
+          == "the last report shows no field phone of the edit; did you mean Phone? "
+          + "it shows Phone, Seats, Open: decide with that report")
+    }
+    #expect(reason("Nonsense", .value(1)).hasPrefix("the last report shows no field Nonsense"))
+    #expect(reason("Name", .cell("")).hasPrefix("{"))
+  }
 }
