@@ -1,5 +1,4 @@
-import JSON
-import Snapshots
+import Ledger
 import System
 
 /// Which directories are data directories, and which places a pipeline must not use for other files.
