@@ -286,10 +286,12 @@ struct PipelineReader {
 
   /// The environment variables that are not set and that a run needs.
   func missingVariables(_ set: [String: String]) -> [(JSONNode, message: String, fix: String)] {
-    secrets.compactMap { node, source in
-      guard case .env(let name) = source, (set[name] ?? "").isEmpty else { return nil }
-      return (node, SecretSource.unset(name).message, SecretSource.unset(name).fix)
-    } + missingAccessKeys(set)
+    var missing = missingAccessKeys(set)
+    for case (let node, .env(let name)) in secrets where (set[name] ?? "").isEmpty {
+      let unset = SecretSource.unset(name)
+      missing.append((node, unset.message, unset.fix))
+    }
+    return missing
   }
 
   private func missingAccessKeys(

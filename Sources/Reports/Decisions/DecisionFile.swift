@@ -251,7 +251,7 @@ private struct CSVDecisions {
 
   /// Whether a row has a character that cannot be seen in a cell that decides; reports it.
   private func hasHidden(
-    _ row: [CSVReader.Cell], _ columns: [(column: ConflictColumn, index: Int)]
+    _ row: [CSVReader.Cell], _ columns: [(ConflictColumn, Int)]
   ) -> Bool {
     let deciding: [ConflictColumn] = [.number, .decision, .field]
     let found = columns.filter { column, index in
