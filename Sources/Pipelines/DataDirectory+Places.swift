@@ -126,7 +126,7 @@ extension DataDirectory {
     }
     throw PipelineError(
       .configuration, "output.place",
-      "the \(what) would be among returns, or among files that attache needs", location: path,
+      "the \(what) would be among returns, or among the pipeline's own files", location: path,
       fix: "name another one in \(name), outside of the data directory, the inbox and the "
         + "pipeline's files")
   }

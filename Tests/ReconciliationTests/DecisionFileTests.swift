@@ -124,10 +124,13 @@ struct DecisionFileTests {
       "1:8: the cell has a character that cannot be seen (U+200B)"
     ),
     (
-      "number,field,decision\n1,\"a\nb\",device\n1,Na\u{A0}me,device\n",
-      "4:3: the cell has a character that cannot be seen (U+00A0)"
+      "number,name,field,decision\n1,\"a\nb\",Fax,device\n1,c,Na\u{A0}me,device\n",
+      "4:5: the cell has a character that cannot be seen (U+00A0)"
     ),
-    ("number,decision\n\n\"1\nx\",device\n", "3:1: this is not an edit's number"),
+    (
+      "number,decision,name\n\n1,device,\"a\nb\"\nx,device,\n",
+      "5:1: this is not an edit's number"
+    ),
   ]) func `an ambiguous or unseen cell is refused with its line and column`(
     _ text: String, _ expected: String
   ) {

@@ -38,11 +38,12 @@ struct CheckCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let reading = PipelineFile.reading(
       path: context.absolute(path), thoroughly: context.variables)
-    let problems = reading.problems + (offlineSecrets ? [] : reading.missing)
-    if !problems.isEmpty { throw Problems(problems) }
+    let missing = offlineSecrets ? [] : reading.missing
+    guard reading.problems.isEmpty else { throw Problems(reading.problems + missing) }
     let pipeline = try reading.checked()
     let call = PipelineCall(program: context, options: options, name: self.pipeline)
     try call.checkPlaces(of: pipeline)
+    if !missing.isEmpty { throw Problems(missing) }
     if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
     if !options.quiet {
       let missing = reading.missing.map { "\($0.file):\($0.line):\($0.column): \($0.message)" }
