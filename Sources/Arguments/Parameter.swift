@@ -209,7 +209,15 @@ package struct Parameter<Root> {
       isRequired: isRequired, splitsCommas: commas,
       completion: words.isEmpty ? completes : .words(words), defaultText: defaultText,
       set: { root, word throws(UsageError) in
-        for piece in commas ? word.split(separator: ",").map(String.init) : [word] {
+        let pieces =
+          commas
+          ? word.split(separator: ",", omittingEmptySubsequences: false).map(String.init) : [word]
+        for piece in pieces {
+          // An empty list would mean the default, which is everything.
+          if commas, piece.isEmpty {
+            throw UsageError(
+              "\(spelling) \"\(word)\" has an empty name", hint: "write names with commas between")
+          }
           guard let value = V(argument: piece) else {
             throw UsageError(
               "\(spelling) cannot be \"\(piece)\": it must be \(V.expectation)",

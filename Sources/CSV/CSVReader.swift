@@ -16,6 +16,17 @@ package struct CSVReader: Sendable {
     case fieldStart, plain, quoted, quoteInQuoted
   }
 
+  /// A location in the text, counted from 1: a column is a character of its line.
+  private typealias Position = (line: Int, column: Int)
+
+  /// A cell of a table that a user edits.
+  package struct Cell: Sendable, Hashable {
+    package let text: String
+    /// Its first character, counted from 1.
+    package let line: Int
+    package let column: Int
+  }
+
   /// A longer field means that a quote is missing; the limit of the API is far lower.
   private static let fieldLimit = 32 << 20
 
@@ -23,7 +34,10 @@ package struct CSVReader: Sendable {
   private var state = State.fieldStart
   private var fields: [String] = []
   private var field: [UInt8] = []
+  private var positions: [Position] = []
+  private var start: Position = (1, 1)
   private var line = 1
+  private var column = 1
   private var quoteLine = 1
   private var wasQuoted = false
   private var lastWasReturn = false
@@ -37,11 +51,15 @@ package struct CSVReader: Sendable {
   package mutating func feed(
     _ bytes: UnsafeRawBufferPointer, row: ([String]) throws -> Void
   ) throws {
-    for byte in bytes { try skipMark(byte, row) }
+    for byte in bytes { try skipMark(byte) { fields, _ in try row(fields) } }
   }
 
   /// Ends the text and passes a last row without a line end to `row`.
   package mutating func finish(row: ([String]) throws -> Void) throws {
+    try end { fields, _ in try row(fields) }
+  }
+
+  private mutating func end(_ row: ([String], [Position]) throws -> Void) throws {
     if let pending = mark {
       mark = nil
       for byte in pending { try take(byte, row) }
@@ -56,14 +74,18 @@ package struct CSVReader: Sendable {
   ///
   /// Where the comma is the decimal separator, a spreadsheet separates cells with a semicolon or a
   /// tab. The header shows which one, as no column name contains either.
-  package static func table(_ bytes: [UInt8]) throws(CSVError) -> [[String]] {
+  package static func cells(_ bytes: [UInt8]) throws(CSVError) -> [[Cell]] {
     let header = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
     let delimiter = [UInt8(ascii: ";"), 0x09].first(where: header.contains) ?? UInt8(ascii: ",")
-    var rows: [[String]] = []
+    var rows: [[Cell]] = []
+    func add(_ fields: [String], _ positions: [Position]) {
+      rows.append(
+        zip(fields, positions).map { Cell(text: $0, line: $1.line, column: $1.column) })
+    }
     var reader = CSVReader(delimiter: delimiter)
     do {
-      try bytes.withUnsafeBytes { try reader.feed($0) { rows.append($0) } }
-      try reader.finish { rows.append($0) }
+      for byte in bytes { try reader.skipMark(byte, add) }
+      try reader.end(add)
     } catch let error as CSVError {
       throw error
     } catch {
@@ -73,7 +95,14 @@ package struct CSVReader: Sendable {
     return rows
   }
 
-  private mutating func skipMark(_ byte: UInt8, _ row: ([String]) throws -> Void) throws {
+  /// The texts of the rows of a whole table that a user edits.
+  package static func table(_ bytes: [UInt8]) throws(CSVError) -> [[String]] {
+    try cells(bytes).map { $0.map(\.text) }
+  }
+
+  private mutating func skipMark(
+    _ byte: UInt8, _ row: ([String], [Position]) throws -> Void
+  ) throws {
     guard var pending = mark else { return try take(byte, row) }
     pending.append(byte)
     mark = pending
@@ -86,28 +115,30 @@ package struct CSVReader: Sendable {
     }
   }
 
-  private mutating func take(_ byte: UInt8, _ row: ([String]) throws -> Void) throws {
+  private mutating func take(
+    _ byte: UInt8, _ row: ([String], [Position]) throws -> Void
+  ) throws {
     let followsReturn = lastWasReturn
     lastWasReturn = false
+    // Only the first byte of a character counts.
+    if byte & 0xC0 != 0x80 { column += 1 }
     if state == .quoted {
       if byte == 0x22 {
         state = .quoteInQuoted
       } else {
-        if byte == 0x0A { line += 1 }
+        if byte == 0x0A { (line, column) = (line + 1, 1) }
         try append(byte)
       }
       return
     }
     switch byte {
-    case delimiter: try endField()
+    case delimiter:
+      try endField()
+      start = (line, column)
     case 0x0A:
-      if !followsReturn {
-        try endRow(row)
-        line += 1
-      }
+      if followsReturn { column = 1 } else { try endLine(row) }
     case 0x0D:
-      try endRow(row)
-      line += 1
+      try endLine(row)
       lastWasReturn = true
     case 0x22 where state == .fieldStart:
       state = .quoted
@@ -137,19 +168,27 @@ package struct CSVReader: Sendable {
       throw CSVError(line: line, message: "a field is not valid UTF-8")
     }
     fields.append(text)
+    positions.append(start)
     field.removeAll(keepingCapacity: true)
     state = .fieldStart
   }
 
-  private mutating func endRow(_ row: ([String]) throws -> Void) throws {
+  private mutating func endLine(_ row: ([String], [Position]) throws -> Void) throws {
+    try endRow(row)
+    (line, column) = (line + 1, 1)
+    start = (line, column)
+  }
+
+  private mutating func endRow(_ row: ([String], [Position]) throws -> Void) throws {
     if fields.isEmpty, field.isEmpty, !wasQuoted {
       state = .fieldStart
       return
     }
     try endField()
-    let complete = fields
+    let (complete, places) = (fields, positions)
     fields.removeAll(keepingCapacity: true)
+    positions.removeAll(keepingCapacity: true)
     wasQuoted = false
-    try row(complete)
+    try row(complete, places)
   }
 }

@@ -48,9 +48,12 @@ package struct PEMFault: Sendable, Hashable {
     let text = String(decoding: bytes, as: UTF8.self)
     let blocks = certificates(in: text)
     guard !blocks.isEmpty else {
+      let labels = labels(in: text)
       return PEMFault(
-        "holds \(words(labels(in: text))), not a certificate",
-        "name the file with the authority's certificate")
+        "holds \(words(labels)), not a certificate",
+        labels.contains { $0.hasSuffix(" CERTIFICATE") }
+          ? "openssl x509 -in FILE -out FILE.pem writes it as a plain certificate"
+          : "name the file with the authority's certificate")
     }
     var holds = false
     for (number, block) in blocks.enumerated() {
@@ -122,11 +125,12 @@ package struct PEMFault: Sendable, Hashable {
   /// The description of PEM blocks with these labels.
   static func words(_ labels: [String]) -> String {
     switch labels.first {
-    case "CERTIFICATE", "TRUSTED CERTIFICATE": "a certificate"
+    case "CERTIFICATE": "a certificate"
     case "CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST": "a certificate request"
     case "PUBLIC KEY", "RSA PUBLIC KEY": "a public key"
     case let label? where label.hasSuffix("PRIVATE KEY"): "a private key"
-    case let label?: "\(label.lowercased())"
+    // Names are in capitals.
+    case let label?: "a block with the name \"\(label)\""
     case nil: "nothing"
     }
   }

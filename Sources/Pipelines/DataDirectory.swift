@@ -41,24 +41,6 @@ package struct DataDirectory: Sendable, Hashable {
   package var reports: String { path + "/reports" }
   package func report(_ run: String) -> String { reports + "/" + run }
 
-  /// Whether a path may be a data directory: it is empty, or a pipeline has files in it.
-  ///
-  /// A directory that cannot be listed counts as one.
-  package static func isRoot(_ path: String) -> Bool {
-    guard let names = try? Files.list(path).filter({ !$0.hasPrefix(".") }) else { return true }
-    return names.isEmpty || names.contains { isPipeline(path + "/" + $0) }
-  }
-
-  /// Whether a path is the directory of one pipeline.
-  package static func isPipeline(_ path: String) -> Bool {
-    let parent = Files.parent(of: path) ?? "."
-    let data = DataDirectory(root: parent, name: Files.name(of: path))
-    return [
-      data.state, data.lock, data.format, data.stampKey, data.reports, data.issued, data.done,
-      data.quarantine, path + "/users",
-    ].contains(where: Files.exists)
-  }
-
   /// Returns the latest report with a run number above the given one and a time not before the
   /// given one (org time, in ms); nil if there is none.
   ///
@@ -77,106 +59,6 @@ package struct DataDirectory: Sendable, Hashable {
 
   /// The file with the number of the directory's format.
   package var format: String { path + "/format" }
-
-  /// Returns the path of the inbox.
-  ///
-  /// A relative name is below the pipeline's directory.
-  package func inbox(_ name: String) -> String {
-    name.hasPrefix("/") ? name : path + "/" + name
-  }
-
-  /// Whether an inbox name denotes the pipeline's directory itself, or a directory of attache's
-  /// inside it.
-  static func isOwn(_ name: String) -> Bool {
-    let data = DataDirectory(root: "", name: "")
-    let own = [
-      data.processing, data.done, data.quarantine, data.reports, data.issued, data.state,
-      data.tokens,
-      data.lock, data.format, data.stampKey, data.snapshot(SnapshotID.global), data.path + "/users",
-    ].map(Files.name)
-    guard let first = name.split(separator: "/").first(where: { $0 != "." }) else { return true }
-    return !name.hasPrefix("/") && own.contains(String(first))
-  }
-
-  /// Throws if the inbox contains files of attache's, which would be taken for returns.
-  func checkInbox(of pipeline: Pipeline) throws {
-    try checkInbox(at: inbox(pipeline.inbox.path), "path", of: pipeline)
-    if case .directory(let path)? = pipeline.inbox.store {
-      try checkInbox(at: path, "store", of: pipeline)
-    }
-  }
-
-  private func checkInbox(at path: String, _ key: String, of pipeline: Pipeline) throws {
-    let place = Files.resolvedIfThere(path)
-    let home = Files.resolvedIfThere(self.path)
-    let file = Files.resolvedIfThere(pipeline.file)
-    let isOwn =
-      Files.isWithin(place, home) && Self.isOwn(String(place.dropFirst(home.utf8.count + 1)))
-    let isForeign =
-      Self.holding(place, within: home).map { $0 != home } ?? Self.isRootOfFiles(place)
-    let isNamed = pipeline.namedFiles.contains {
-      Files.isWithin(Files.resolvedIfThere($0), place)
-    }
-    guard
-      isOwn || isForeign || isNamed || Files.isWithin(home, place) || Files.isWithin(file, place)
-    else { return }
-    throw PipelineError(
-      .configuration, "inbox.own",
-      "the inbox contains attache's own files, which would be taken for returns",
-      location: place, fix: "name a separate directory as inbox.\(key)")
-  }
-
-  /// The data directory of a pipeline that a directory is or is in; nil for an inbox of the usual
-  /// name, and for a directory in none.
-  ///
-  /// What is above the pipeline's own directory `home` does not count.
-  private static func holding(_ place: String, within home: String) -> String? {
-    var (path, below) = (place, "")
-    while true {
-      if path == home { return home }
-      if hasFiles(path) { return below == "inbox" ? nil : path }
-      below = Files.name(of: path)
-      guard let parent = Files.parent(of: path), parent != path else { return nil }
-      path = parent
-    }
-  }
-
-  /// Whether a run of some pipeline has files in this directory.
-  ///
-  /// One file of such a name may be anyone's.
-  private static func hasFiles(_ path: String) -> Bool {
-    let parent = Files.parent(of: path) ?? "/"
-    let data = DataDirectory(root: parent == "/" ? "" : parent, name: Files.name(of: path))
-    return [data.state, data.stampKey, data.format].count { Files.exists($0) } > 1
-  }
-
-  /// Whether a directory holds data directories of pipelines.
-  private static func isRootOfFiles(_ path: String) -> Bool {
-    ((try? Files.list(path)) ?? []).contains { hasFiles(path + "/" + $0) }
-  }
-
-  /// Throws if a report of a dry run would be written into the data directory or an inbox.
-  func checkReport(at place: String, of pipeline: Pipeline) throws {
-    var reserved = [path, inbox(pipeline.inbox.path)]
-    if case .directory(let path)? = pipeline.inbox.store { reserved.append(path) }
-    let resolved = Files.resolvedIfThere(place)
-    guard reserved.contains(where: { Files.isWithin(resolved, Files.resolvedIfThere($0)) }) else {
-      return
-    }
-    throw PipelineError(
-      .configuration, "report.place",
-      "the report would be written into the pipeline's data directory or its inbox",
-      location: place, fix: "name another directory in --report")
-  }
-
-  /// The ID of the org of every demo, which no org of a customer has.
-  package static let demoOrganization = "00D5g0000000001EAA"
-
-  /// Removes the mark by which `attache demo` empties the directory, unless its org is a demo's.
-  package func removeMark(ofDemo organization: String?) throws {
-    guard let organization, organization != Self.demoOrganization else { return }
-    try Files.remove(path + "/" + MarkedDirectory.markerName)
-  }
 
   /// The directory of a snapshot: `users/<18-character id>`, or `global`.
   package func snapshot(_ id: String) -> String {

@@ -80,7 +80,7 @@ extension Demo {
       return ["edit": JSONValue(edit.number), "decision": .string(decision.rawValue)]
     }
     let document: JSONValue = ["format": 1, "decisions": .array(list)]
-    try DurableFile.write(document.bytes(pretty: true, sortedKeys: false), to: path)
+    try DurableFile.write(document.fileBytes, to: path)
     say(keepsOpen ? "One was decided by a file, with:" : "Two were decided by a file, with:")
     say("  attache decide \(pipeline.called) --file \(ShellWord.quoted(path))")
     for edit in edits { say("      edit \(edit.number), \(edit.verdict.rawValue): \(edit.soup)") }

@@ -108,7 +108,9 @@ package struct Demo {
     // The commands that are printed, here and in reports, work from any directory.
     pipeline.called += " --data " + ShellWord.quoted(places.snapshots)
     let data = DataDirectory(root: places.snapshots, name: pipeline.name)
-    try places.data(of: pipeline.name).empty()
+    let made = places.data(of: pipeline.name)
+    try made.empty()
+    try made.name(org.org.organizationID)
 
     introduce(org)
     let night = try await firstNight(pipeline, org)

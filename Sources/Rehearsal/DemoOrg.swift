@@ -21,7 +21,7 @@ package final class DemoOrg: Sendable {
     directory: String, scale: Int = 1, clockStart: Int64? = nil, locks: [FileLock] = []
   ) throws {
     self.locks = locks
-    org = try Org(directory: directory, options: .init(clockStart: clockStart))
+    org = try Org(directory: directory, options: .init(clockStart: clockStart, hasOwnID: true))
     // Put the seed well before the first run, or the second one would read the latest records
     // again.
     try org.moveClock(by: -Self.quietMilliseconds)

@@ -88,13 +88,17 @@ package struct Inbox: Sendable {
       guard Files.isDirectory(directory) else { return [] }
       let (names, unreadable) = try Files.listing(directory)
       let present = Set(names)
+      let misnamed = Inbox.misnamed(in: names)
       var found: [Candidate] = []
       for name in Self.byArrival(names, in: directory) {
         let path = directory + "/" + name
-        if Inbox.isCandidate(name) {
+        if let refusal = misnamed[name] {
+          found.append(left(path, refusal, now: milliseconds))
+        } else if Inbox.isCandidate(name) {
           if let candidate = try candidate(path, now: milliseconds) { found.append(candidate) }
         } else if let store = Inbox.missingStore(of: name, present) {
-          found.append(lonely(path, store, now: milliseconds))
+          // If it were not reported, it would wait forever.
+          found.append(left(path, .lonely(name, without: store), now: milliseconds))
         }
       }
       return found + unreadable.filter(Inbox.isCandidate).map(unnameable)
@@ -113,23 +117,40 @@ package struct Inbox: Sendable {
 
   /// Returns the missing store of a companion file; nil for any other file.
   private static func missingStore(of name: String, _ present: Set<String>) -> String? {
-    guard !name.hasPrefix("."), let suffix = suffixes.first(where: name.hasSuffix) else {
-      return nil
-    }
+    guard !name.hasPrefix("."), let suffix = suffixes.first(where: name.lowercased().hasSuffix)
+    else { return nil }
     let store = String(name.dropLast(suffix.count))
     return present.contains(store) ? nil : store
   }
 
-  /// The candidate for a log without its store.
+  /// The refusals of companions whose names differ from those of their stores in upper and lower
+  /// case, and of these stores, by name.
   ///
-  /// If it were not reported, it would wait forever.
-  private func lonely(_ path: String, _ store: String, now: Int64) -> Candidate {
-    let name = Files.name(of: path)
-    return Candidate(
-      path: path, name: name, kind: .store, hasLog: false, hasStoodStill: hasStoodStill(path, now),
-      refusal: Refusal(
-        .alone, "\(name) belongs to \(store), which is not in the inbox",
-        fix: "add the store to the inbox, or remove the file"))
+  /// Without its log, a store would lack its last edits.
+  private static func misnamed(in names: [String]) -> [String: Refusal] {
+    let companions = names.filter { !$0.hasPrefix(".") && isCompanion($0) }
+    if companions.isEmpty { return [:] }
+    let present = Set(names)
+    let alike = Dictionary(grouping: names) { $0.lowercased() }
+    var refusals: [String: Refusal] = [:]
+    for name in companions {
+      guard let suffix = suffixes.first(where: name.lowercased().hasSuffix) else { continue }
+      let store = String(name.dropLast(suffix.count))
+      if present.contains(store), name.hasSuffix(suffix) { continue }
+      let stores = present.contains(store) ? [store] : alike[store.lowercased()] ?? []
+      for store in stores {
+        let refusal = Refusal.misnamed(name, right: store + suffix)
+        (refusals[name], refusals[store]) = (refusal, refusal)
+      }
+    }
+    return refusals
+  }
+
+  /// The candidate for a file that cannot be taken, and stays.
+  private func left(_ path: String, _ refusal: Refusal, now: Int64?) -> Candidate {
+    Candidate(
+      path: path, name: Files.name(of: path), kind: .store, hasLog: false,
+      hasStoodStill: hasStoodStill(path, now), refusal: refusal)
   }
 
   /// The candidate for a file that cannot be opened by the name that was read.
@@ -141,7 +162,13 @@ package struct Inbox: Sendable {
 
   /// Returns the candidate for a named file, which need not stay unchanged first.
   package func candidate(named path: String) throws(BundleError) -> Candidate? {
-    try BundleError.mapping { try candidate(path, now: nil) }
+    try BundleError.mapping {
+      let names = Files.parent(of: path).flatMap { try? Files.list($0) } ?? []
+      if let refusal = Inbox.misnamed(in: names)[Files.name(of: path)] {
+        return left(path, refusal, now: nil)
+      }
+      return try candidate(path, now: nil)
+    }
   }
 
   /// Whether a name could be that of a return: not hidden, not partly written, not a companion.
@@ -149,9 +176,9 @@ package struct Inbox: Sendable {
     !name.hasPrefix(".") && !isUpload(name) && !isCompanion(name)
   }
 
-  /// Whether a name is that of a companion of a store.
+  /// Whether a name is that of a companion of a store, in upper or lower case.
   package static func isCompanion(_ name: String) -> Bool {
-    suffixes.contains(where: name.hasSuffix)
+    suffixes.contains(where: name.lowercased().hasSuffix)
   }
 
   /// Whether a name is that of an upload in progress.

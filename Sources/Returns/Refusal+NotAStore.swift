@@ -65,6 +65,20 @@ extension Refusal {
       .archive, "\(name) is \(kind), not a regular file", fix: "put the file itself into the inbox")
   }
 
+  /// A companion of a store that is not there.
+  static func lonely(_ name: String, without store: String) -> Refusal {
+    Refusal(
+      .alone, "\(name) belongs to \(store), which is not in the inbox",
+      fix: "add the store to the inbox, or remove the file")
+  }
+
+  /// The name of a companion differs from the right one in upper and lower case.
+  static func misnamed(_ name: String, right: String) -> Refusal {
+    Refusal(
+      .alone, "\(name) is not \(right), so it is not read as the companion of its store",
+      fix: "rename it to \(right); or, if it belongs to no store, remove it")
+  }
+
   /// The name is not UTF-8, so it cannot be opened as it was read.
   package static func unreadableName(_ name: String) -> Refusal {
     Refusal(

@@ -51,15 +51,24 @@ struct PipelineCall {
       "\(data) is not a data directory: no pipeline has files in it", hint: "correct --data")
   }
 
-  private static func refuseDirectoryOfPipeline(
-    _ data: String, _ path: String
-  ) throws(UsageError) {
+  static func refuseDirectoryOfPipeline(_ data: String, _ path: String) throws(UsageError) {
     guard !DataDirectory.isRoot(path), DataDirectory.isPipeline(path),
       let parent = Files.parent(of: path)
     else { return }
     throw UsageError(
       "\(data) is the directory of one pipeline, not the data directory",
       hint: "name the directory above it: --data \(ShellWord.quoted(parent))")
+  }
+
+  /// Throws if a run would refuse the name of its data directory, its inbox, or the location of a
+  /// file that it writes.
+  func checkPlaces(of pipeline: Pipeline) throws {
+    if let data = options.data {
+      try Self.refuseDirectoryOfPipeline(data, program.directory(data))
+    }
+    let root = root(of: pipeline)
+    try LedgerCheck.checkName(pipeline, root: root)
+    try DataDirectory(root: root, name: pipeline.name).checkPlaces(of: pipeline)
   }
 
   /// Reads a pipeline even if its data are under another name; a run reports that by a
@@ -99,8 +108,12 @@ struct PipelineCall {
   /// The plan of an undo already states that nothing was done.
   func run(_ runOptions: RunOptions, isUndoPlan: Bool = false) async throws -> ExitStatus {
     let pipeline: Pipeline
-    do { pipeline = try readFile(variables: program.variables) } catch { return try ended(error) }
-    let root = root(of: pipeline)
+    let root: String
+    do {
+      pipeline = try readFile(variables: program.variables)
+      root = self.root(of: pipeline)
+      try checkOutputs(of: pipeline, root)
+    } catch { return try ended(error) }
     let watch = RunWatch(pipeline: pipeline.name)
     let log: LogFile?
     do throws(PipelineError) {
@@ -129,6 +142,14 @@ struct PipelineCall {
       await close(end, pipeline, log, isDryRun: runOptions.isDryRun, spent: spent)
       return try ended(error)
     }
+  }
+
+  /// Checks where the run will write its log and its metrics, whatever else fails.
+  private func checkOutputs(of pipeline: Pipeline, _ root: String) throws(PipelineError) {
+    let data = DataDirectory(root: root, name: pipeline.name)
+    try data.checkOutputs(of: pipeline)
+    guard let log = options.logFile else { return }
+    try data.checkOutput("log file", at: program.absolute(log), named: "--log-file", of: pipeline)
   }
 
   /// Returns the outcome of the run, and how many signals it consumed.

@@ -164,7 +164,20 @@ package struct Program: CommandContext {
     } catch {
       throw UsageError("\(path) cannot be read: \(error.reason)", hint: "name a file")
     }
-    return absolute
+    return try target(of: absolute)
+  }
+
+  /// Returns the file to which a link leads, and any other path unchanged.
+  ///
+  /// The companions of a store are next to the file itself.
+  func target(of path: String) throws(UsageError) -> String {
+    guard Files.isSymbolicLink(path) else { return path }
+    let target = Files.resolvedIfThere(path)
+    guard !Files.isSymbolicLink(target) else {
+      throw UsageError(
+        "\(path) is a link to a file that does not exist", hint: "correct the link, or remove it")
+    }
+    return target
   }
 
   /// Returns the absolute path of a directory, which need not exist yet.

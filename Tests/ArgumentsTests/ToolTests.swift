@@ -50,6 +50,10 @@ private func outcome(_ line: String) async throws -> String {
       "prime fs --format zpi":
         #"planner prime: --format cannot be "zpi": it must be one of zip, tar.zst "#
         + #"(did you mean "zip"?)"#,
+      "prime fs --only=":
+        #"planner prime: --only "" has an empty name (write names with commas between)"#,
+      "prime fs --only ingest,":
+        #"planner prime: --only "ingest," has an empty name (write names with commas between)"#,
       "prime fs --jobs many": #"planner prime: --jobs cannot be "many": it must be a whole number"#,
       "prime fs --jobs 2 --jobs 3": "planner prime: --jobs is given twice (give it once)",
       "prime fs --jobs": "planner prime: --jobs needs a value: stores in work at once",

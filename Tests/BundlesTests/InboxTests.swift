@@ -52,6 +52,27 @@ import Testing
       ).isEmpty)
   }
 
+  @Test(arguments: [
+    ("a.db", "a.db-WAL"), ("a.db", "A.DB-wal"), ("A.DB", "A.DB-WAL"), ("A.DB", "a.db-Journal"),
+    ("a.db", "a.db-SHM"),
+  ]) func `a store stays in the inbox if only the case of its companion's name differs`(
+    _ store: String, _ companion: String
+  ) throws {
+    for name in [store, companion, "b.db", "b.db-wal", "C.DB-WAL"] { _ = try put(name) }
+    let found = try inbox.candidates(now: Issued.now)
+    #expect(found.filter { $0.refusal == nil }.map(\.name) == ["b.db"])
+    #expect(Set(found.map(\.name)) == [store, companion, "b.db", "C.DB-WAL"])
+    let refusals = found.filter { [store, companion].contains($0.name) }.map(\.refusal)
+    let suffix = companion.suffix(companion.count - store.count).lowercased()
+    #expect(refusals.allSatisfy { $0?.code == .alone })
+    #expect(refusals.allSatisfy { $0?.fix.hasPrefix("rename it to \(store)\(suffix);") == true })
+    let named = try inbox.candidate(named: inbox.directory + "/" + store)
+    #expect(named?.refusal == refusals.first)
+    try Files.rename(
+      inbox.directory + "/" + companion, to: inbox.directory + "/" + store + suffix)
+    #expect(try inbox.candidates(now: Issued.now).first { $0.name == store }?.refusal == nil)
+  }
+
   @Test func `the oldest file is taken first, and files of the same time by name`() throws {
     for (name, second) in [("phone-10.db", 30), ("phone-9.db", 20), ("b.db", 40), ("a.db", 40)] {
       let path = try put(name)

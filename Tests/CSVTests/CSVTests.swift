@@ -45,6 +45,14 @@ import Testing
     #expect(try CSVReader.table(Array(text.utf8)) == expected)
   }
 
+  @Test func `each cell of a table has its position`() throws {
+    let text = "\u{FEFF}ż,b\r\n\n\"1\n😀\",\"2\",3\n,x"
+    let cells = try CSVReader.cells(Array(text.utf8))
+    let found = cells.map { row in row.map { "\($0.line):\($0.column)" } }
+    #expect(found == [["1:1", "1:3"], ["3:1", "4:4", "4:8"], ["5:1", "5:2"]])
+    #expect(cells.map { $0.map(\.text) } == [["ż", "b"], ["1\n😀", "2", "3"], ["", "x"]])
+  }
+
   @Test func `invalid UTF-8 is an error`() {
     var reader = CSVReader()
     #expect(throws: CSVError.self) {

@@ -55,6 +55,18 @@ import Testing
         "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----\n",
         "is an SSH key"
       ),
+      (
+        "-----BEGIN private key-----\nAAAA\n-----END private key-----\n",
+        "holds a block with the name \"private key\", not a private key"
+      ),
+      (
+        "-----BEGIN DH PARAMETERS-----\nAAAA\n-----END DH PARAMETERS-----\n",
+        "holds a block with the name \"DH PARAMETERS\", not a private key"
+      ),
+      (
+        "-----BEGIN -----\nAAAA\n-----END -----\n",
+        "holds a block with the name \"\", not a private key"
+      ),
     ]
     for (text, sentence) in wrong { #expect(fault(text) == sentence, "\(text.prefix(60))") }
     #expect(PEMFault.ofKey([0x30, 0x82, 0, 1])?.message == "is binary (DER), not PEM")
@@ -67,6 +79,11 @@ import Testing
     }
     #expect(fault([]) == "is empty")
     #expect(try fault(Array(Self.text().utf8)) == "holds a private key, not a certificate")
+    for label in ["certificate", "TRUSTED CERTIFICATE", "X509 CRL"] {
+      #expect(
+        fault(Array("-----BEGIN \(label)-----\nAAAA\n-----END \(label)-----\n".utf8))
+          == "holds a block with the name \"\(label)\", not a certificate")
+    }
     #expect(fault(certificate, now: 0) == "has no certificate that is valid today")
     let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
     #expect(fault(certificate + Array(damaged.utf8)) == "has a damaged certificate, number 2 of 2")

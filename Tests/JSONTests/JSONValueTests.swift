@@ -107,6 +107,13 @@ import Testing
         """)
   }
 
+  @Test(arguments: ["text\n", "", 1, [], ["a": "\n\n"]] as [JSONValue])
+  func `a file ends with one line break`(_ value: JSONValue) throws {
+    let bytes = value.fileBytes
+    #expect(bytes.last == 0x0A && bytes.dropLast().last != 0x0A)
+    #expect(try JSONValue(parsing: bytes) == value)
+  }
+
   @Test func `the writer inserts the commas`() {
     var writer = JSONWriter()
     writer.beginObject()

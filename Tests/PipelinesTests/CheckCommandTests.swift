@@ -50,24 +50,26 @@ import Testing
       .replacing("/etc/attache/jwt.key", with: "jwt.key")
       .replacing(#""login""#, with: #""caFile": "ca.pem", "login""#)
     try DurableFile.write(Array(minimal.utf8), to: directory.file("first.json"))
-    let missing = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    let missing = try await ProgramRun.blocking(
+      ["check", directory.file("first.json")], variables: Self.variables)
     #expect(missing.status == 4, "\(missing.everything)")
-    let offline = try await ProgramRun.blocking([
-      "check", directory.file("first.json"), "--offline-secrets",
-    ])
+    let offline = try await ProgramRun.blocking(
+      ["check", directory.file("first.json"), "--offline-secrets"], variables: Self.variables)
     #expect(offline.status == 0, "\(offline.everything)")
     for name in ["jwt.key", "ca.pem"] {
       #expect(missing.messages.contains("\(directory.file(name)) is missing"))
       #expect(offline.messages.contains("\(directory.file(name)) is missing"))
     }
     try DurableFile.write(Array("junk".utf8), to: directory.file("ca.pem"))
-    let both = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    let both = try await ProgramRun.blocking(
+      ["check", directory.file("first.json")], variables: Self.variables)
     for (name, fault) in [("ca.pem", "is not PEM"), ("jwt.key", "is missing")] {
       #expect(both.messages.contains("\(directory.file(name)) \(fault)"), "\(both.everything)")
     }
     let key = try OrgTemplate.key.get()
     try DurableFile.write(key.certificate, to: directory.file("jwt.key"))
-    let wrong = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    let wrong = try await ProgramRun.blocking(
+      ["check", directory.file("first.json")], variables: Self.variables)
     #expect(wrong.status == 4)
     #expect(
       wrong.messages.contains(
@@ -75,12 +77,91 @@ import Testing
     #expect(wrong.messages.contains("org.caFile: \(directory.file("ca.pem")) is not PEM"))
     try DurableFile.write(Array(key.pem.utf8), to: directory.file("jwt.key"), mode: 0o644)
     try DurableFile.write(key.certificate, to: directory.file("ca.pem"))
-    let open = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    let open = try await ProgramRun.blocking(
+      ["check", directory.file("first.json")], variables: Self.variables)
     #expect(
       open.status == 4 && open.messages.contains("other users can read"), "\(open.everything)")
     try Files.setMode(of: directory.file("jwt.key"), 0o600)
-    let right = try await ProgramRun.blocking(["check", directory.file("first.json")])
+    let right = try await ProgramRun.blocking(
+      ["check", directory.file("first.json")], variables: Self.variables)
     #expect(right.status == 0 && right.messages == "", "\(right.everything)")
+  }
+
+  private static let variables = [
+    "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app",
+  ]
+
+  @Test(arguments: ["ATTACHE_ORG_URL", "ATTACHE_CLIENT_ID", "ATTACHE_JWT_KEY"])
+  func `a variable that is not set is refused by check and run`(_ name: String) async throws {
+    let world = try World()
+    let message = "the environment variable \(name) is not set; export \(name)=…"
+    for value in [nil, ""] {
+      var variables = world.variables
+      variables[name] = value
+      func said(_ words: String...) async throws -> ProgramRun {
+        try await ProgramRun.blocking(
+          [words[0], world.pipeline.file, "--data", world.root] + words.dropFirst(),
+          variables: variables)
+      }
+      for said in [try await said("check"), try await said("run")] {
+        #expect(said.status == 4 && said.output == "", "\(said.everything)")
+        #expect(said.messages.contains(message), "\(said.everything)")
+      }
+      let offline = try await said("check", "--offline-secrets")
+      #expect(offline.status == 0 && offline.output != "", "\(offline.everything)")
+      #expect(offline.messages.contains("the environment variable \(name) is not set"))
+    }
+    #expect(!Files.exists(world.data.path))
+  }
+
+  @Test(arguments: [
+    ("ATTACHE_ORG_URL", "ftp://example.com", "is not the URL of an org"),
+    ("ATTACHE_JWT_KEY", "junk", "is not PEM"),
+  ])
+  func `a variable whose value no run accepts is refused by check`(
+    _ name: String, _ value: String, _ message: String
+  ) async throws {
+    let world = try World()
+    for flags in [[], ["--offline-secrets"]] {
+      let said = try await world.program(["check"], flags, variables: [name: value])
+      #expect(said.status == 4 && said.messages.contains(message), "\(said.everything)")
+      #expect(said.messages.contains("the environment variable \(name)"), "\(said.everything)")
+    }
+    #expect(try await world.program(["run"], variables: [name: value]).status == 4)
+  }
+
+  @Test func `credentials, files of secrets and links are checked as a run reads them`()
+    async throws
+  {
+    let world = try World {
+      $0.replacing(#"{ "env": "ATTACHE_JWT_KEY" }"#, with: #"{ "credential": "jwt" }"#)
+        .replacing(#"{ "env": "ATTACHE_CLIENT_ID" }"#, with: #"{ "file": "client" }"#)
+        .replacing(
+          #""reconcile": {"#, with: #""prime": { "variables": { "env": "x" } }, "reconcile": {"#)
+    }
+    let place = try #require(Files.parent(of: world.pipeline.file))
+    let client = place + "/client"
+    let none = try await world.program(["check"])
+    #expect(none.status == 4, "\(none.everything)")
+    for part in [
+      "org.login.clientId.file: \(client) is missing", "there is no $CREDENTIALS_DIRECTORY",
+    ] { #expect(none.messages.contains(part), "\(none.everything)") }
+    let variables = ["CREDENTIALS_DIRECTORY": place]
+    try DurableFile.write(Array(OrgTemplate.clientID.utf8), to: place + "/real")
+    try DurableFile.link(client, to: "real")
+    try DurableFile.write(Array(try OrgTemplate.key.get().pem.utf8), to: place + "/jwt")
+    for command in ["check", "run"] {
+      let linked = try await world.program([command], variables: variables)
+      #expect(
+        linked.status == 4 && linked.messages.contains("\(client) is a link"),
+        "\(linked.everything)")
+    }
+    try Files.remove(client)
+    try Files.rename(place + "/real", to: client)
+    for command in ["check", "run"] {
+      let said = try await world.program([command], variables: variables)
+      #expect(said.status == 0, "\(command): \(said.everything)")
+    }
   }
 
   @Test(arguments: [("publish", 31), ("work", 28), ("inbox", 29)])

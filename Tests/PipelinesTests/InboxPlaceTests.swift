@@ -36,7 +36,87 @@ import Testing
       let before = try Files.list(target)
       let error = await #expect(throws: PipelineError.self) { try await world.run() }
       #expect(error?.code == "inbox.own", "\(target)")
+      let checked = try await world.program(["check"])
+      #expect(checked.status == 4, "\(target): \(checked.everything)")
+      #expect(checked.messages.contains("[inbox.own]"), "\(target): \(checked.everything)")
       #expect(try Files.list(target) == before)
+    }
+  }
+
+  /// Says what `check` and a run of the pipeline say, with some of its text replaced.
+  private func refusals(
+    _ world: World, _ changes: [(String, String)], _ more: [String] = []
+  ) async throws -> [ProgramRun] {
+    let before = try Files.read(world.pipeline.file)
+    defer { try? DurableFile.write(before, to: world.pipeline.file) }
+    let text = changes.reduce(String(decoding: before, as: UTF8.self)) { text, change in
+      #expect(text.contains(change.0))
+      return text.replacing(change.0, with: change.1)
+    }
+    try DurableFile.write(Array(text.utf8), to: world.pipeline.file)
+    return [try await world.program(["check"], more), try await world.program(["run"], more)]
+  }
+
+  @Test func `an inbox that is yet to be created, or has a secret, is refused by check and run`()
+    async throws
+  {
+    let world = try World()
+    let place = TemporaryDirectory.untilExit("inbox-new").path
+    try Files.makeDirectory(world.data.path)
+    symlink(world.data.path, place + "/link")
+    let inbox = #""inbox": {"#
+    for changes in [
+      [(inbox, #""inbox": { "path": "\#(place)/link/done/new/one","#)],
+      [
+        (inbox, #""inbox": { "path": "\#(place)/new","#),
+        (#"{ "env": "ATTACHE_JWT_KEY" }"#, #"{ "file": "\#(place)/new/jwt.key" }"#),
+      ],
+    ] {
+      for said in try await refusals(world, changes, []) {
+        #expect(said.status == 4, "\(said.everything)")
+        #expect(
+          said.messages.contains("[inbox.own]") || said.messages.contains("new/jwt.key is missing"),
+          "\(said.everything)")
+      }
+      #expect(try Files.list(place) == ["link"])
+    }
+  }
+
+  @Test func `what a run writes is refused among returns and attache's files`() async throws {
+    let world = try World()
+    let inbox = TemporaryDirectory.untilExit("inbox").file("returns")
+    let named = (#""inbox": {"#, #""inbox": { "path": "\#(inbox)","#)
+    for (key, section) in [
+      ("report.metricsFile", #""report": { "metricsFile": "\#(inbox)/x.prom" }"#),
+      ("report.metricsFile", #""report": { "metricsFile": "\#(world.data.path)/x.prom" }"#),
+      ("report.metricsFile", #""report": { "metricsFile": "\#(world.data.reports)/r/x.prom" }"#),
+      ("publish.store.directory", #""publish": { "store": { "directory": "\#(inbox)" } }"#),
+      ("publish.store.directory", #""publish": { "store": { "directory": "\#(world.root)" } }"#),
+      ("work.store.directory", #""work": { "store": { "directory": "\#(inbox)/new" } }"#),
+    ] {
+      let report = (#""report": { "mask": ["Email"] }"#, section)
+      for said in try await refusals(world, [named, report]) {
+        #expect(said.status == 4, "\(section): \(said.everything)")
+        #expect(
+          said.messages.contains("[output.place]") && said.messages.contains("in \(key), "),
+          "\(section): \(said.everything)")
+      }
+      #expect(!Files.exists(world.data.path) && !Files.exists(inbox))
+    }
+  }
+
+  @Test func `a log file among returns, attache's files or those of the pipeline is refused`()
+    async throws
+  {
+    let world = try World()
+    for place in [
+      world.data.inbox("inbox") + "/run.log", world.data.path + "/run.log", world.pipeline.file,
+      try #require(world.pipeline.stores.first).schemaFile,
+    ] {
+      let before = try? Files.read(place)
+      let said = try await world.program(["run"], ["--log-file", place])
+      #expect(said.status == 4 && said.messages.contains("in --log-file"), "\(said.everything)")
+      #expect((try? Files.read(place)) == before, "\(place)")
     }
   }
 

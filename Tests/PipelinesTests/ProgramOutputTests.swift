@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct ProgramOutputTests {
-  @Test(arguments: [["manual"], ["help"], ["check", "pipelines/demo.json"]])
+  @Test(arguments: [["manual"], ["help"], ["check", "pipelines/demo.json", "--offline-secrets"]])
   func `a full output device is exit status 1, with a message`(_ words: [String]) async throws {
     let words = words.map { $0.hasSuffix(".json") ? World.repository + "/" + $0 : $0 }
     let run = try await ProgramRun.blocking(

@@ -129,6 +129,26 @@ import Testing
     #expect(try scene.world.record("Account", id)["Phone"] == "device")
   }
 
+  @Test func `a link to a store is followed and kept, and a link to nothing is refused`() throws {
+    let scene = try SyncScene(primed: "contacts")
+    let (link, dangling) = (scene.store + ".link", scene.store + ".lost")
+    try DurableFile.link(link, to: Files.name(of: scene.store))
+    try DurableFile.link(dangling, to: "nothing.sqlite")
+    let words = ["--all"] + SyncScene.files("contacts") + SyncScene.login
+    let synced = try scene.attache(["sync", "run", "--store", link] + words)
+    #expect(synced.status == 0, "\(synced)")
+    #expect(synced.error.contains("\(link) is a link: the syncs use the store \(scene.store)"))
+    for command in [["sync", "list", "--store"], ["store", "check"]] {
+      let read = try scene.attache(command + [link])
+      #expect(read.status == 0, "\(read)")
+    }
+    #expect(try Files.target(ofLink: link) == Files.name(of: scene.store))
+    let refused = try scene.attache(["sync", "run", "--store", dangling] + words)
+    #expect(refused.status == 2 && refused.error.contains("to a file that does not exist"))
+    #expect(try Files.target(ofLink: dangling) == "nothing.sqlite")
+    #expect(!Files.exists(scene.world.directory.file("nothing.sqlite")))
+  }
+
   @Test func `a store that another process syncs is left alone`() throws {
     let lock = try FileLock(scene.store, note: nil)
     let outcome = try scene.sync("--all")

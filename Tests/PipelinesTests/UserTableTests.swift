@@ -27,15 +27,18 @@ import Testing
   }
 
   private func check() async throws -> ProgramRun {
-    try await ProgramRun.blocking(["check", file])
+    try await ProgramRun.blocking(["check", file], variables: Self.variables)
   }
+
+  private static let variables = [
+    "ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app",
+  ]
 
   /// The messages of a run that never contacts its org.
   private func run() async throws -> ProgramRun {
-    let variables = ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"]
-    return try await ProgramRun.blocking(
+    try await ProgramRun.blocking(
       ["run", file, "--data", directory.file("data"), "--user", "nobody@example.com"],
-      variables: variables)
+      variables: Self.variables)
   }
 
   @Test(arguments: [
@@ -66,6 +69,42 @@ import Testing
       #expect(ran.messages.contains(part), "\(ran.everything)")
     }
     #expect(!Files.exists(directory.file("data")))
+  }
+
+  @Test(arguments: [
+    ("Name;Username\nAda;\n", 2, 5, "the row has no user name"),
+    ("Username,Name\nada@example.com,Ada\n\n\"\",\"B\nC\"\n", 4, 1, "the row has no user name"),
+    ("Name;Username\nada@example.com\n", 2, 1, "the row has no user name"),
+    ("Username,Username\na@example.com,\n", 1, 10, "has two columns \"Username\""),
+    ("Name,Username, user name\nA,a@example.com,\n", 1, 15, "has two columns \"Username\""),
+    ("A,User\u{200B}name\nA,a@example.com\n", 1, 3, "that cannot be seen (U+200B)"),
+    ("\u{FEFF}\u{FEFF}Username\na@example.com\n", 1, 1, "that cannot be seen (U+FEFF)"),
+    ("A,Username\nB,\"a\u{AD}@example.com\"\n", 2, 3, "that cannot be seen (U+00AD)"),
+    ("Username\nb@example.com\n\u{FEFF}a@example.com\n", 3, 1, "that cannot be seen (U+FEFF)"),
+    ("Username\na\u{A0}b@example.com\n", 2, 1, "that cannot be seen (U+00A0)"),
+  ]) func `a cell that no login can use is reported with its line and column`(
+    _ text: String, _ line: Int, _ column: Int, _ message: String
+  ) async throws {
+    try DurableFile.write(Array(text.utf8), to: table)
+    for said in [try await check(), try await run()] {
+      #expect(said.status == 4, "\(said.everything)")
+      for part in ["\(table):\(line):\(column)", message] {
+        #expect(said.messages.contains(part), "\(said.everything)")
+      }
+    }
+  }
+
+  @Test func `a name of a list that has a character that cannot be seen is reported`() throws {
+    let text = String(decoding: try Files.read(file), as: UTF8.self)
+      .replacing(
+        #"{ "csv": { "file": "users.csv", "username": "Username" } }"#,
+        with: #"{ "list": ["a\u200bb@example.com"], "except": ["a\u00a0b@example.com"] }"#)
+    try DurableFile.write(Array(text.utf8), to: file)
+    let problems = PipelineFile.reading(path: file).problems
+    #expect(problems.map(\.path) == ["users.list[0]", "users.except[0]"])
+    for (problem, code) in zip(problems, ["U+200B", "U+00A0"]) {
+      #expect(problem.message.contains("that cannot be seen (\(code))"))
+    }
   }
 
   @Test func `a missing table is a problem at the key that names it`() async throws {
@@ -119,7 +158,7 @@ import Testing
     for name in ["ada@exampel.com", "ben@exampel.com"] {
       let near = try await ProgramRun.blocking(
         ["run", file, "--data", directory.file("data"), "--user", name],
-        variables: ["ATTACHE_ORG_URL": "http://127.0.0.1:9", "ATTACHE_CLIENT_ID": "app"])
+        variables: Self.variables)
       let right = name.replacing("exampel", with: "example")
       #expect(near.messages.contains("did you mean \(right)?"), "\(near.everything)")
     }
@@ -143,7 +182,7 @@ import Testing
     // A link has every permission; its target counts.
     let link = directory.file("link.json")
     try DurableFile.link(link, to: "first.json")
-    let linked = try await ProgramRun.blocking(["check", link])
+    let linked = try await ProgramRun.blocking(["check", link], variables: Self.variables)
     #expect(linked.status == 0, "\(linked.everything)")
   }
 }

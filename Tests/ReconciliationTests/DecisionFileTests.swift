@@ -115,6 +115,31 @@ struct DecisionFileTests {
     #expect(requests[2].choice == .whole(.discard))
   }
 
+  @Test(arguments: [
+    ("number,decision,decision\n1,device,server\n", "1:17: the table has two columns \"decision\""),
+    ("number,Decision, decision \n1,device,\n", "1:17: the table has two columns \"decision\""),
+    ("Number;number;decision\n1;2;device\n", "1:8: the table has two columns \"number\""),
+    (
+      "number,deci\u{200B}sion\n1,device\n",
+      "1:8: the cell has a character that cannot be seen (U+200B)"
+    ),
+    (
+      "number,name,field,decision\n1,\"a\nb\",Fax,device\n1,c,Na\u{A0}me,device\n",
+      "4:5: the cell has a character that cannot be seen (U+00A0)"
+    ),
+    (
+      "number,decision,name\n\n1,device,\"a\nb\"\nx,device,\n",
+      "5:1: this is not an edit's number"
+    ),
+  ]) func `an ambiguous or unseen cell is refused with its line and column`(
+    _ text: String, _ expected: String
+  ) {
+    do {
+      _ = try DecisionFile.requests(Array(text.utf8), ConfigurationReader(file: "decisions"))
+      Issue.record("it was read")
+    } catch { #expect(error.list.map { "\($0.line):\($0.column): \($0.message)" } == [expected]) }
+  }
+
   @Test(arguments: [UInt8(ascii: ";"), UInt8(ascii: "\t")])
   func `a table saved by a spreadsheet is read with its separator`(_ delimiter: UInt8) throws {
     var writer = CSVWriter(lineEnding: .crlf, delimiter: delimiter)
@@ -303,5 +328,19 @@ struct DecisionFileTests {
       decision(["Phone": .device], shown: ["Phone": .value("3")])
         == "the org's Phone has changed since this was shown; the last report has 2: decide with that report"
     )
+  }
+
+  @Test func `a field that the last report does not show is named as such`() {
+    func reason(_ name: String, _ shown: DecisionRequest.ShownValue) -> String {
+      decision(["Phone": .device], shown: [name: shown])
+    }
+    for shown in [DecisionRequest.ShownValue.value("2"), .value(.null), .cell("2")] {
+      #expect(
+        reason("phone", shown)
+          == "the last report shows no field phone of the edit; did you mean Phone? "
+          + "it shows Phone, Seats, Open: decide with that report")
+    }
+    #expect(reason("Nonsense", .value(1)).hasPrefix("the last report shows no field Nonsense"))
+    #expect(reason("Name", .cell("")).hasPrefix("{"))
   }
 }

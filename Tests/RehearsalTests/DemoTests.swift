@@ -69,9 +69,10 @@ import Testing
     let directory = TemporaryDirectory("demo")
     if name == "snapshots/demo" {
       // Another org's run has used what a demo made.
-      try MarkedDirectory(directory.file(name), maker: "attache demo").claim()
-      let data = DataDirectory(root: directory.file("snapshots"), name: "demo")
-      try data.removeMark(ofDemo: "00D5g07L1QyfLdIEUU")
+      let made = MarkedDirectory(directory.file(name), maker: "attache demo")
+      try made.claim()
+      try made.name("00D5g0000000001EAA")
+      try MarkedDirectory.unmark(made.path, unlessFor: "00D5g07L1QyfLdIEUU")
     }
     let kept = directory.file(name) + "/reports/kept"
     try Files.makeDirectory(directory.file(name) + "/reports")
@@ -134,15 +135,33 @@ import Testing
     #expect(!Files.exists(places.scratch))
   }
 
-  @Test func `a run with the demo's org leaves the mark of a demo`() throws {
+  @Test func `every demo has another org, whose runs leave its mark, and no other org's do`()
+    async throws
+  {
     let directory = TemporaryDirectory("demo")
-    let org = try DemoOrg(directory: directory.file("org"))
-    defer { org.stop() }
-    let marked = MarkedDirectory(directory.file("demo"), maker: "attache demo")
+    let first = try DemoOrg(directory: directory.file("first"))
+    defer { first.stop() }
+    let marked = MarkedDirectory(directory.file("snapshots/demo"), maker: "attache demo")
     try marked.claim()
-    let data = DataDirectory(root: directory.path, name: "demo")
-    for id in [org.org.organizationID, nil] { try data.removeMark(ofDemo: id) }
-    #expect(try Files.list(marked.path) == [MarkedDirectory.markerName])
+    try marked.name(first.org.organizationID)
+    func run(_ org: DemoOrg) async throws {
+      let pipeline = try PipelineFile.read(
+        path: Self.root + "/pipelines/demo.json", variables: org.variables)
+      var options = RunOptions()
+      options.stages = [.ingest]
+      _ = try await PipelineRun.execute(
+        pipeline, root: directory.file("snapshots"), variables: org.variables, options: options
+      ) { _ in }
+    }
+    try await run(first)
+    let names = try Files.list(marked.path)
+    #expect(names.contains(MarkedDirectory.markerName) && names.contains("state.sqlite"))
+    try marked.empty()
+    let second = try DemoOrg(directory: directory.file("second"))
+    defer { second.stop() }
+    try await run(second)
+    #expect(try !Files.list(marked.path).contains(MarkedDirectory.markerName))
+    #expect(throws: MarkedDirectory.Foreign.self) { try marked.empty() }
   }
 
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

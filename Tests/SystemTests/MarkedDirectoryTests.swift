@@ -28,6 +28,20 @@ import Testing
     #expect(try Files.list(place) == [MarkedDirectory.markerName])
   }
 
+  @Test(arguments: [nil, "A", "B"]) func `a mark is removed unless it names the subject`(
+    _ named: String?
+  ) throws {
+    let lock = try marked().hold()
+    defer { lock.close() }
+    if let named { try marked().name(named) }
+    try marked().empty()
+    #expect(throws: LockError.self) { try marked().hold() }
+    try MarkedDirectory.unmark(place, unlessFor: "A")
+    #expect(try Files.list(place) == (named == "A" ? [MarkedDirectory.markerName] : []))
+    try MarkedDirectory.unmark(place, unlessFor: "B")
+    #expect(try Files.list(place) == [])
+  }
+
   @Test func `an empty directory is accepted`() throws {
     try Files.makeDirectory(place)
     try marked().empty()

@@ -10,7 +10,7 @@ extension JSONValue {
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// The value as the content of a file that people may read.
-  package var fileBytes: [UInt8] { bytes(pretty: true, sortedKeys: false) + [0x0A] }
+  package var fileBytes: [UInt8] { bytes(pretty: true, sortedKeys: false) }
 
   /// The value as JSON; if `pretty`, indented by two spaces with a line break at the end.
   package func bytes(pretty: Bool, sortedKeys: Bool) -> [UInt8] {

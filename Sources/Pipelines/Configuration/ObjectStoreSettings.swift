@@ -55,23 +55,13 @@ package enum ObjectStoreSettings: Sendable, Hashable {
     case (.s3(let mine), .s3(let theirs)):
       let (mine, theirs) = (mine.location, theirs.location)
       let path = theirs.prefix.isEmpty ? directory : theirs.prefix + "/" + directory
-      return mine.isSameBucket(as: theirs) && Self.areNested(mine.prefix, path)
+      return mine.isSameBucket(as: theirs)
+        && (mine.prefix.isEmpty || Files.areNested(mine.prefix, path))
     case (.directory(let mine), .directory(let theirs)):
-      return Self.areNested(Self.resolved(mine), Self.resolved(theirs + "/" + directory))
+      return Files.areNested(
+        Files.resolvedAsFar(mine), Files.resolvedAsFar(theirs + "/" + directory))
     case (.s3, .directory), (.directory, .s3): return false
     }
-  }
-
-  /// Whether one of two paths is within the other; an empty one has everything in it.
-  private static func areNested(_ one: String, _ other: String) -> Bool {
-    one.isEmpty || Files.isWithin(one, other) || Files.isWithin(other, one)
-  }
-
-  /// The absolute path of a directory that need not exist yet.
-  private static func resolved(_ path: String) -> String {
-    if let found = try? Files.resolved(path) { return found }
-    guard let parent = Files.parent(of: path), parent != path else { return path }
-    return resolved(parent) + "/" + Files.name(of: path)
   }
 
   /// Opens the store; may read secrets, so do not call it on the cooperative pool.

@@ -96,14 +96,17 @@ extension JSONObject {
 }
 
 extension Pipeline {
-  /// The files that the pipeline file names.
-  var namedFiles: [String] {
-    var files = stores.flatMap { [$0.schemaFile, $0.syncsFile] }
-    if case .csv(let file, _, _) = users.source { files.append(file) }
-    if let file = org.caFile { files.append(file) }
-    for secret in [org.login.key, pack.sign?.key] {
-      if case .file(let file)? = secret { files.append(file) }
+  /// The pipeline file and the files that it names: of stores and syncs, users, secrets and
+  /// authorities.
+  var namedFiles: [String] { [file] + Self.files(in: effectiveJSON) }
+
+  private static func files(in value: JSONValue) -> [String] {
+    if let elements = value.array { return elements.flatMap(files) }
+    guard let object = value.object else { return [] }
+    return object.names.flatMap { name -> [String] in
+      guard let member = object[name] else { return [] }
+      let isFile = ["schema", "syncs", "file", "caFile"].contains(name)
+      return (isFile ? member.string.map { [$0] } : nil) ?? files(in: member)
     }
-    return files
   }
 }

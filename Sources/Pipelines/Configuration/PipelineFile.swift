@@ -13,7 +13,7 @@ package enum PipelineFile {
     package let problems: [Problem]
     /// Remarks for an operator who checks the file.
     package var notes: [String] = []
-    /// The files of the login and of authorities that are not there.
+    /// The secrets and the files of authorities that are not there.
     package var missing: [Problem] = []
 
     /// Returns the pipeline.
@@ -54,12 +54,12 @@ package enum PipelineFile {
 
   /// Reads a pipeline as far as it is valid.
   ///
-  /// If `thoroughly`, also reads the files of secrets, and compares names.
+  /// If `thoroughly`, also reads secrets, and compares names.
   ///
   /// - Parameters:
   ///   - path: The file.
   ///   - variables: The environment. If given, every variable that the file names must be set.
-  ///   - thoroughly: The environment for keys that the file does not name.
+  ///   - thoroughly: The environment with secrets. What is not there is a `missing` problem.
   package static func reading(
     path: String, variables: [String: String]? = nil, thoroughly: [String: String]? = nil
   ) -> Reading {
@@ -89,7 +89,7 @@ package enum PipelineFile {
     let root = reader.parse(bytes)
     let pipeline = root.flatMap { parser.pipeline($0) }
     if let thoroughly, let root, let pipeline {
-      parser.checkAccessKey(thoroughly)
+      parser.checkSecrets(pipeline, thoroughly)
       parser.checkFiles(pipeline, root)
       parser.compareNames(pipeline)
       parser.compareDates(pipeline)

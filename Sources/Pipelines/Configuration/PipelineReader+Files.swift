@@ -1,51 +1,64 @@
+import Bundles
 import Crypto
 import JSON
+import Salesforce
 import System
 
 extension PipelineReader {
-  /// Reads the files of the login (the private key, and the trusted authorities), of the key that
-  /// signs, and of the access keys.
+  /// Reads the secrets that a run needs, but runs no program for them.
   ///
-  /// A fault in a file is a problem. A missing file, or one that only another user may read, is
+  /// A fault in a secret is a problem. A missing one, or a file that only another user may read, is
   /// only a remark, because pipelines are often checked on machines without their secrets.
+  mutating func checkSecrets(_ pipeline: Pipeline, _ variables: [String: String]) {
+    for (node, message, fix) in missingVariables(variables) { miss(node, message, fix) }
+    for (node, source) in secrets {
+      switch source {
+      case .env(let name):
+        guard let value = variables[name], !value.isEmpty else { continue }
+        check(Array(value.utf8), of: "the environment variable \(name)", node, pipeline)
+      case .file(let path):
+        guard let bytes = content(of: path, node) else { continue }
+        check(bytes, of: path, node, pipeline)
+        checkAccess(path, node)
+      case .credential(let name):
+        guard let directory = variables["CREDENTIALS_DIRECTORY"] else {
+          let fault = SecretSource.noCredentials(name)
+          miss(node, fault.message, fault.fix)
+          continue
+        }
+        guard let bytes = content(of: directory + "/" + name, node) else { continue }
+        check(bytes, of: directory + "/" + name, node, pipeline)
+      case .command: continue
+      }
+    }
+  }
+
+  /// Reports what a run would refuse about the content of a secret.
+  private func check(_ bytes: [UInt8], of name: String, _ node: JSONNode, _ pipeline: Pipeline) {
+    let secret = Secret(bytes)
+    func isAt(_ path: String) -> Bool { node.path.hasPrefix(path + ".") }
+    if isAt("org.login.key") {
+      report(PEMFault.ofKey(bytes), of: name, node)
+    } else if isAt("pack.sign.key") {
+      report(PEMFault.ofSigningKey(bytes), of: name, node)
+    } else if secret.isEmpty {
+      reader.report(node, "\(name) is empty", "write the secret there")
+    } else if isAt("org.url"), let text = secret.text, let fault = OrgAddress.fault(of: text) {
+      reader.report(node, "\(name): \(fault.what)", fault.fix)
+    } else if isAt("pack.seal.passphrase"), pipeline.pack.seal?.method == .archive,
+      !ArchiveKey.isKey(secret)
+    {
+      reader.report(node, "\(name): \(SealingKeys.notKey.message)", SealingKeys.notKey.fix)
+    }
+  }
+
+  /// Reads the table of users and the trusted authorities.
   mutating func checkFiles(_ pipeline: Pipeline, _ root: JSONNode) {
     checkUsers(pipeline, root)
-    let login = root["org"]?["login"]
-    if case .file(let path) = pipeline.org.login.key, let node = login?["key"]?["file"],
-      let bytes = content(of: path, node)
-    {
-      report(PEMFault.ofKey(bytes), of: path, node)
-      checkAccess(path, node)
-    }
-    if case .file(let path) = pipeline.pack.sign?.key,
-      let node = root["pack"]?["sign"]?["key"]?["file"], let bytes = content(of: path, node)
-    {
-      report(PEMFault.ofSigningKey(bytes), of: path, node)
-      checkAccess(path, node)
-    }
     if let path = pipeline.org.caFile, let node = root["org"]?["caFile"],
       let bytes = content(of: path, node)
     {
       report(PEMFault.ofAuthorities(bytes, now: Clock.wallMilliseconds()), of: path, node)
-    }
-    var secrets = [
-      (pipeline.org.login.clientSecret, login?["clientSecret"]),
-      (pipeline.org.login.refreshToken, login?["refreshToken"]),
-      (pipeline.org.login.accessToken, login?["accessToken"]),
-    ]
-    for (bucket, section) in Self.buckets(of: pipeline.publish, pipeline.work, pipeline.inbox, root)
-    {
-      secrets += [
-        (bucket.secretAccessKey, section["secretAccessKey"]),
-        (bucket.sessionToken, section["sessionToken"]),
-      ]
-    }
-    for (secret, node) in secrets {
-      guard case .file(let path) = secret, let node = node?["file"],
-        let bytes = content(of: path, node)
-      else { continue }
-      if bytes.isEmpty { reader.report(node, "\(path) is empty", "write the secret there") }
-      checkAccess(path, node)
     }
   }
 
@@ -68,7 +81,7 @@ extension PipelineReader {
       if error.line > 0 {
         otherProblems.append(
           Problem(
-            file: file, line: error.line, column: 1, path: "", message: error.message,
+            file: file, line: error.line, column: error.column, path: "", message: error.message,
             fix: error.fix))
       } else {
         reader.report(
@@ -86,11 +99,7 @@ extension PipelineReader {
         return nil
       }
       if error.isMissing {
-        missing.append(
-          Problem(
-            file: reader.file, line: node.line, column: node.column, path: node.path,
-            message: "\(path) is missing",
-            fix: "put the file there; or, on a machine without the secrets, use --offline-secrets"))
+        miss(node, "\(path) is missing", "put the file there")
       } else {
         notes.append(
           "\(reader.file):\(node.line):\(node.column): \(path) was not checked: \(error.reason)")
@@ -99,12 +108,19 @@ extension PipelineReader {
     }
   }
 
-  /// Reports a secret that other users may read, as every run would refuse it.
+  private mutating func miss(_ node: JSONNode, _ message: String, _ fix: String) {
+    missing.append(
+      Problem(
+        file: reader.file, line: node.line, column: node.column, path: node.path, message: message,
+        fix: fix + "; or, on a machine without the secrets, use --offline-secrets"))
+  }
+
+  /// Reports a secret that is a link or that other users may read, as every run would refuse it.
   private func checkAccess(_ path: String, _ node: JSONNode) {
-    guard let status = try? Files.status(path),
-      let fault = SecretSource.fault(ofMode: status, path)
-    else { return }
-    reader.report(node, fault.message, fault.fix)
+    let fault =
+      SecretSource.faultOfLink(path)
+      ?? (try? Files.status(path)).flatMap { SecretSource.fault(ofMode: $0, path) }
+    if let fault { reader.report(node, fault.message, fault.fix) }
   }
 
   private func report(_ fault: PEMFault?, of path: String, _ node: JSONNode) {

@@ -11,15 +11,15 @@ struct PipelineReader {
   var otherProblems: [Problem] = []
   /// Remarks that are not faults.
   var notes: [String] = []
-  /// The files of the login and of authorities that are not there.
+  /// The secrets and the files of authorities that are not there.
   var missing: [Problem] = []
   /// The store files read so far, by path, because stores may share one.
   private var schemas: [String: StoreConfig] = [:]
   private var syncFiles: [String: SyncsConfig] = [:]
   /// The buckets whose access key must be in the environment.
   private var buckets: [JSONNode] = []
-  /// The environment variables that must be set.
-  private var variables: [(node: JSONNode, name: String)] = []
+  /// The secrets that a run needs and that are not the output of a program.
+  private(set) var secrets: [(node: JSONNode, source: SecretSource)] = []
 
   init(reader: ConfigurationReader, directory: String) {
     self.reader = reader
@@ -33,8 +33,8 @@ struct PipelineReader {
       return nil
     }
     reader.refuseNUL(in: node)
-    // A failing notification is only a warning of the run, so its variables are not required.
-    findVariables(node.removing(["notify"]))
+    // A failing notification is only a warning of the run, so its secrets are not required.
+    findSecrets(node.removing(["notify"]))
     checkFormat(root)
     let stem = PipelineFile.stem(of: reader.file)
     let name = root.requiredText("name", JSONText.quoted(Self.plain(stem)))
@@ -260,34 +260,38 @@ struct PipelineReader {
     return names
   }
 
-  /// Collects the environment variables that the file names.
-  private mutating func findVariables(_ node: JSONNode) {
+  /// Collects the secrets that the file names, by their forms.
+  private mutating func findSecrets(_ node: JSONNode) {
+    // Its members are values.
+    if node.path == "prime.variables" { return }
     if let members = node.members {
-      if members.count == 1, let member = members.first, member.name == "env",
-        let name = member.value.string
-      {
-        variables.append((member.value, name))
+      if members.count == 1, let member = members.first, let text = member.value.string {
+        switch member.name {
+        case "env": secrets.append((member.value, .env(text)))
+        case "file":
+          secrets.append((member.value, .file(ConfigurationReader.join(directory, text))))
+        case "credential": secrets.append((member.value, .credential(text)))
+        default: break
+        }
       }
-      for member in members { findVariables(member.value) }
+      for member in members { findSecrets(member.value) }
     }
-    for element in node.array ?? [] { findVariables(element) }
+    for element in node.array ?? [] { findSecrets(element) }
   }
 
+  /// Reports each environment variable that is not set and that a run needs.
   func checkVariables(_ set: [String: String]) {
-    for (node, name) in variables where (set[name] ?? "").isEmpty {
-      let unset = SecretSource.unset(name)
-      reader.report(node, unset.message, unset.fix)
-    }
-    for (node, message, fix) in missingAccessKeys(set) { reader.report(node, message, fix) }
+    for (node, message, fix) in missingVariables(set) { reader.report(node, message, fix) }
   }
 
-  /// Reports access keys that are neither in the file nor in the environment as a missing file.
-  mutating func checkAccessKey(_ set: [String: String]) {
-    missing += missingAccessKeys(set).map { node, message, fix in
-      Problem(
-        file: reader.file, line: node.line, column: node.column, path: node.path, message: message,
-        fix: fix + "; or, on a machine without the secrets, use --offline-secrets")
+  /// The environment variables that are not set and that a run needs.
+  func missingVariables(_ set: [String: String]) -> [(JSONNode, message: String, fix: String)] {
+    var missing = missingAccessKeys(set)
+    for case (let node, .env(let name)) in secrets where (set[name] ?? "").isEmpty {
+      let unset = SecretSource.unset(name)
+      missing.append((node, unset.message, unset.fix))
     }
+    return missing
   }
 
   private func missingAccessKeys(

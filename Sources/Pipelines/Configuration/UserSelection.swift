@@ -63,8 +63,12 @@ package struct UserSelection: Sendable, Hashable {
     self.source = source
     except = object.strings("except") ?? []
     // Such an entry would exclude no one.
-    for (name, element) in zip(except, object["except"]?.array ?? []) where name != name.trimmed {
-      Self.reportSpace(name, element, reader)
+    for (name, element) in zip(except, object["except"]?.array ?? []) {
+      if name != name.trimmed {
+        Self.reportSpace(name, element, reader)
+      } else if let code = VisibleText.hidden(in: name) {
+        Self.report(hidden: code, in: name, element, reader)
+      }
     }
     let known = ["atLeast", "atMost"]
     if let expect = object.object("expect", known: known, what: "the section expect") {
@@ -113,6 +117,8 @@ package struct UserSelection: Sendable, Hashable {
           element, "\(JSONText.quoted(name)) is not a username", "write it like an e-mail address")
       } else if name != name.trimmed {
         reportSpace(name, element, reader)
+      } else if let code = VisibleText.hidden(in: name) {
+        report(hidden: code, in: name, element, reader)
       } else if !seen.insert(name.lowercased()).inserted {
         reader.report(element, "\(JSONText.quoted(name)) is listed twice", "remove one")
       }
@@ -126,6 +132,14 @@ package struct UserSelection: Sendable, Hashable {
     reader.report(
       node, "\(JSONText.quoted(name)) starts or ends with a space, which no username does",
       "write \(JSONText.quoted(name.trimmed))")
+  }
+
+  private static func report(
+    hidden code: String, in name: String, _ node: JSONNode, _ reader: ConfigurationReader
+  ) {
+    reader.report(
+      node, "\(JSONText.quoted(name)) has a character that cannot be seen (\(code))",
+      "type the name again")
   }
 
   private static func csv(

@@ -9,6 +9,7 @@ struct UserTable {
   struct Fault: Error, Hashable {
     /// The line in the table; 0 if the fault is in no particular line.
     var line = 0
+    var column = 1
     /// The key of `users.csv` whose value does not match; nil if the file itself is faulty.
     var key: String?
     let message: String
@@ -27,27 +28,59 @@ struct UserTable {
     _ columns: KeyValuePairs<String, String>, of bytes: [UInt8]? = nil
   ) throws(Fault) -> [[String]] {
     let bytes = if let bytes { bytes } else { try read() }
-    var rows: [[String]]
+    var rows: [[CSVReader.Cell]]
     do throws(CSVError) {
-      rows = try CSVReader.table(bytes)
+      rows = try CSVReader.cells(bytes)
     } catch {
       let isText = String(validating: bytes, as: UTF8.self) != nil
       throw Fault(
         line: error.line, message: error.message,
         fix: isText ? "correct the line" : "save the table as CSV in UTF-8")
     }
-    let header = rows.isEmpty ? [] : rows.removeFirst().map(\.trimmed)
+    let header = rows.isEmpty ? [] : rows.removeFirst()
     var places: [Int] = []
-    for (key, name) in columns {
-      guard let place = header.firstIndex(of: name) else {
-        throw Fault(
-          key: key, message: "the table of users has no column \"\(name)\"",
-          fix: Spelling.nearest(name, among: header).map { "did you mean \"\($0)\"? " } ?? ""
-            + "name one of its columns in users.csv.\(key)")
+    for (key, name) in columns { places.append(try Self.place(of: name, key, in: header)) }
+    return try rows.map { row throws(Fault) in
+      let isBlank = row.allSatisfy { $0.text.trimmed.isEmpty }
+      var cells: [String] = []
+      for (place, column) in zip(places, columns) {
+        let cell = place < row.count ? row[place] : nil
+        let text = cell?.text.trimmed ?? ""
+        if column.key == "username", text.isEmpty, !isBlank {
+          throw Fault(
+            cell ?? row[0], "the row has no user name in the column \"\(column.value)\"",
+            "write the name, or remove the row")
+        }
+        if let cell, let code = VisibleText.hidden(in: text) {
+          throw Fault(
+            cell, "the cell has a character that cannot be seen (\(code))", "type the text again")
+        }
+        cells.append(text)
       }
-      places.append(place)
+      return cells
     }
-    return rows.map { row in places.map { $0 < row.count ? row[$0].trimmed : "" } }
+  }
+
+  /// Returns the index of a column.
+  private static func place(
+    of name: String, _ key: String, in header: [CSVReader.Cell]
+  ) throws(Fault) -> Int {
+    let same = header.filter { VisibleText.folded($0.text) == VisibleText.folded(name) }
+    if same.count > 1 {
+      throw Fault(
+        same[1], "the table of users has two columns \"\(name)\"", "remove one, or rename it")
+    }
+    if let place = header.firstIndex(where: { $0.text.trimmed == name }) { return place }
+    if let cell = same.first, let code = VisibleText.hidden(in: cell.text.trimmed) {
+      throw Fault(
+        cell, "the name of the column has a character that cannot be seen (\(code))",
+        "type the name again")
+    }
+    let names = header.map(\.text.trimmed)
+    throw Fault(
+      key: key, message: "the table of users has no column \"\(name)\"",
+      fix: Spelling.nearest(name, among: names).map { "did you mean \"\($0)\"? " } ?? ""
+        + "name one of its columns in users.csv.\(key)")
   }
 
   private func read() throws(Fault) -> [UInt8] {
@@ -67,11 +100,18 @@ struct UserTable {
   }
 }
 
+extension UserTable.Fault {
+  /// A fault at a cell.
+  fileprivate init(_ cell: CSVReader.Cell, _ message: String, _ fix: String) {
+    self.init(line: cell.line, column: cell.column, message: message, fix: fix)
+  }
+}
+
 extension PipelineError {
   /// The error for a faulty table of users.
   init(_ fault: UserTable.Fault, of file: String) {
     self.init(
       .configuration, "users.csv", fault.message,
-      location: fault.line > 0 ? "\(file):\(fault.line)" : file, fix: fault.fix)
+      location: fault.line > 0 ? "\(file):\(fault.line):\(fault.column)" : file, fix: fault.fix)
   }
 }

@@ -58,7 +58,7 @@ package struct PipelineDraft: Sendable {
   var files: [(name: String, bytes: [UInt8])] {
     [
       (storeFile, store.schema), (syncsFile, store.syncs),
-      (name + ".json", json.bytes(pretty: true, sortedKeys: false)),
+      (name + ".json", json.fileBytes),
     ]
   }
 

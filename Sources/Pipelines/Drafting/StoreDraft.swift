@@ -30,8 +30,8 @@ package struct StoreDraft: Sendable {
       syncs.append(try fields.down())
       if let up = fields.up { syncs.append(up) }
     }
-    schema = JSONValue.object(["soups": .array(soups)]).bytes(pretty: true, sortedKeys: false)
-    self.syncs = JSONValue.object(["syncs": .array(syncs)]).bytes(pretty: true, sortedKeys: false)
+    schema = JSONValue.object(["soups": .array(soups)]).fileBytes
+    self.syncs = JSONValue.object(["syncs": .array(syncs)]).fileBytes
     sendsEdits = syncs.contains { $0["syncType"]?.string == "syncUp" }
   }
 

@@ -53,7 +53,7 @@ struct ObjectInbox: Sendable {
     let page = try await store.wholePage(of: "")
     let objects = page.objects
     let logs = Set(
-      objects.lazy.filter { Inbox.isCompanion($0.key) && $0.size > 0 }.map(\.key))
+      objects.lazy.filter { Inbox.isCompanion($0.key) && $0.size > 0 }.map { $0.key.lowercased() })
     let found = objects.filter { Self.isSeen($0.key) && hasStoodStill($0, milliseconds) }
       .sorted { ($0.modified, $0.key) < ($1.modified, $1.key) }
       .map { object in
@@ -108,7 +108,8 @@ struct ObjectInbox: Sendable {
       return Refusal(
         .alone, "\(name) belongs to a store, but objects are written one by one", fix: fix + "it")
     }
-    if let log = ["-wal", "-journal"].first(where: { logs.contains(object.key + $0) }) {
+    let key = object.key.lowercased()
+    if let log = ["-wal", "-journal"].first(where: { logs.contains(key + $0) }) {
       return Refusal(
         .log,
         "\(name) and \(name)\(log) may not belong together: objects are written one by one",

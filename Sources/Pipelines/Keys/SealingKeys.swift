@@ -7,6 +7,12 @@ import System
 struct SealingKeys {
   let run: RunContext
 
+  /// The message for a passphrase that cannot seal archives.
+  static let notKey = (
+    message: "the passphrase of sealed archives is not base64 of 32 bytes",
+    fix: "create one with: openssl rand -base64 32"
+  )
+
   /// Returns how bundles are sealed; nil for plain ones.
   func sealing() throws -> BundleSealing? {
     let pack = run.pipeline.pack
@@ -19,9 +25,7 @@ struct SealingKeys {
     }
     let passphrase = try seal.passphrase.resolve(run.variables)
     guard ArchiveKey.isKey(passphrase) else {
-      throw PipelineError(
-        .configuration, "secret", "the passphrase of sealed archives is not base64 of 32 bytes",
-        fix: "create one with: openssl rand -base64 32")
+      throw PipelineError(.configuration, "secret", Self.notKey.message, fix: Self.notKey.fix)
     }
     return .archive(
       ArchiveSealing(

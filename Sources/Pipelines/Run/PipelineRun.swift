@@ -38,8 +38,10 @@ package struct PipelineRun {
   ) async throws -> RunSummary {
     let data = DataDirectory(root: root, name: pipeline.name)
     try LedgerCheck.checkRights(data)
-    try data.checkInbox(of: pipeline)
-    if let place = options.rehearsal { try data.checkReport(at: place, of: pipeline) }
+    try data.checkPlaces(of: pipeline)
+    if let place = options.rehearsal {
+      try data.checkOutput("report", at: place, named: "--report", of: pipeline)
+    }
     try LedgerCheck.checkName(pipeline, root: root)
     if options.isDryRun { return try await dryRun(pipeline, data, variables, options, report) }
     try data.prepare(inbox: data.inbox(pipeline.inbox.path))
@@ -105,7 +107,10 @@ package struct PipelineRun {
       if !options.isDryRun { try? recordFailedStart(error, pipeline, ledger) }
       throw error
     }
-    if !options.isDryRun { try data.removeMark(ofDemo: ledger.organizationID) }
+    if !options.isDryRun, let organization = try ledger.organizationID {
+      // No demo with another org may empty it any more.
+      try MarkedDirectory.unmark(data.path, unlessFor: organization)
+    }
     let (row, times, resumed) = began
     let context = RunContext(
       pipeline, options: options, data: data, access: access, ledger: ledger, row: row,

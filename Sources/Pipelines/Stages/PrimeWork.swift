@@ -42,6 +42,8 @@ struct PrimeWork: Sendable {
     func take(_ shared: Shared) throws
     /// Records the users whose stores have records of a user who turned out to read them
     /// differently, before any user continues.
+    ///
+    /// By default does nothing, for a receiver whose results an interruption discards.
     func note(misled: Set<String>) throws
   }
 
@@ -198,4 +200,8 @@ struct PrimeWork: Sendable {
 
   /// More requests than the prime of a typical user takes.
   private static let requestsOfOne = 100
+}
+
+extension PrimeWork.Receiver {
+  func note(misled: Set<String>) {}
 }

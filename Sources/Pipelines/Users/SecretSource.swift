@@ -50,9 +50,8 @@ package enum SecretSource: Sendable, Hashable {
     case .file(let path): secret = try read(path)
     case .credential(let name):
       guard let directory = variables["CREDENTIALS_DIRECTORY"] else {
-        throw SecretError(
-          self, "there is no $CREDENTIALS_DIRECTORY",
-          "add LoadCredential=\(name):… to the systemd unit")
+        let fault = Self.noCredentials(name)
+        throw SecretError(self, fault.message, fault.fix)
       }
       secret = try read(directory + "/" + name, ofService: true)
     case .command(let words): secret = try run(words, variables, commandSeconds, isCancelled)
@@ -65,9 +64,7 @@ package enum SecretSource: Sendable, Hashable {
   ///
   /// Permissions are checked on the open file.
   private func read(_ path: String, ofService: Bool = false) throws(SecretError) -> Secret {
-    if Files.isSymbolicLink(path) {
-      throw SecretError(self, "\(path) is a link", "name the file itself")
-    }
+    if let fault = Self.faultOfLink(path) { throw SecretError(self, fault.message, fault.fix) }
     let content: (status: FileStatus, bytes: [UInt8])
     do throws(SystemError) {
       content = try Files.readRegular(path, limit: Self.limitBytes)
@@ -84,6 +81,16 @@ package enum SecretSource: Sendable, Hashable {
       throw SecretError(self, fault.message, fault.fix)
     }
     return Secret(content.bytes)
+  }
+
+  /// The message for a credential of a process that systemd passes none to.
+  static func noCredentials(_ name: String) -> (message: String, fix: String) {
+    ("there is no $CREDENTIALS_DIRECTORY", "add LoadCredential=\(name):… to the systemd unit")
+  }
+
+  /// Returns why a link is not the file of a secret, and the fix; nil if it is not one.
+  static func faultOfLink(_ path: String) -> (message: String, fix: String)? {
+    Files.isSymbolicLink(path) ? ("\(path) is a link", "name the file itself") : nil
   }
 
   /// Returns why a file with such a mode may not contain a secret, and the fix; nil if only its

@@ -39,7 +39,4 @@ final class WorkCollector: PrimeWork.Receiver {
   }
 
   func take(_ shared: PrimeWork.Shared) { self.shared = shared }
-
-  /// Does nothing: the later result of a user who is primed again replaces the earlier one.
-  func note(misled: Set<String>) {}
 }

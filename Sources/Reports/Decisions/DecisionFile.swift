@@ -169,9 +169,9 @@ private struct CSVDecisions {
   }
 
   func requests(_ bytes: [UInt8]) -> [DecisionRequest] {
-    let rows: [[String]]
+    let rows: [[CSVReader.Cell]]
     do {
-      rows = try CSVReader.table(bytes)
+      rows = try CSVReader.cells(bytes)
     } catch {
       let isText = String(validating: bytes, as: UTF8.self) != nil
       reader.report(
@@ -183,10 +183,11 @@ private struct CSVDecisions {
       reader.report("the file is empty", "add the columns number and decision")
       return []
     }
-    let names = header.map { $0.lowercased().filter { $0 != " " } }
+    let names = header.map { VisibleText.folded($0.text) }
     func index(of column: ConflictColumn) -> Int? {
       names.firstIndex(of: column.rawValue.lowercased())
     }
+    checkColumns(header, names)
     let misspelt = misspelt(header, names)
     guard let number = index(of: .number), let decision = index(of: .decision) else {
       let missing = [ConflictColumn.number, .decision].filter { index(of: $0) == nil }
@@ -200,16 +201,17 @@ private struct CSVDecisions {
     }
     let columns = ConflictColumn.allCases.compactMap { one in index(of: one).map { (one, $0) } }
     var entries: [Entry] = []
-    for (place, row) in rows.enumerated().dropFirst() {
-      guard number < row.count, let edit = Int64(row[number].trimmed) else {
-        reader.add(place + 1, 1, "number", "this is not an edit's number", "write a whole number")
+    for row in rows.dropFirst() where !hasHidden(row, columns) {
+      let line = row.first?.line ?? 1
+      guard number < row.count, let edit = Int64(row[number].text.trimmed) else {
+        reader.add(line, 1, "number", "this is not an edit's number", "write a whole number")
         continue
       }
-      var entry = Entry(line: place + 1, edit: edit, cells: [:])
+      var entry = Entry(line: line, edit: edit, cells: [:])
       for (column, index) in columns where index < row.count {
-        entry.cells[column] = CSVWriter.unguarded(row[index])
+        entry.cells[column] = CSVWriter.unguarded(row[index].text)
       }
-      let word = decision < row.count ? row[decision].trimmed.lowercased() : ""
+      let word = decision < row.count ? row[decision].text.trimmed.lowercased() : ""
       entry.kind = kind(word, entry[.value], entry.line)
       entries.append(entry)
     }
@@ -234,16 +236,51 @@ private struct CSVDecisions {
     }
   }
 
+  /// Reports columns that are there twice, and names with a character that cannot be seen.
+  private func checkColumns(_ header: [CSVReader.Cell], _ names: [String]) {
+    for column in ConflictColumn.allCases.map(\.rawValue) {
+      let same = zip(header, names).filter { $0.1 == column.lowercased() }.map(\.0)
+      for cell in same.dropFirst() {
+        reader.add(
+          cell.line, cell.column, "", "the table has two columns \(JSONText.quoted(column))",
+          "keep one of them")
+      }
+      for cell in same { report(hiddenIn: cell, column) }
+    }
+  }
+
+  /// Whether a row has a character that cannot be seen in a cell that decides; reports it.
+  private func hasHidden(
+    _ row: [CSVReader.Cell], _ columns: [(ConflictColumn, Int)]
+  ) -> Bool {
+    let deciding: [ConflictColumn] = [.number, .decision, .field]
+    let found = columns.filter { column, index in
+      deciding.contains(column) && index < row.count
+        && report(hiddenIn: row[index], column.rawValue)
+    }
+    return !found.isEmpty
+  }
+
+  @discardableResult
+  private func report(hiddenIn cell: CSVReader.Cell, _ column: String) -> Bool {
+    guard let code = VisibleText.hidden(in: cell.text.trimmed) else { return false }
+    reader.add(
+      cell.line, cell.column, column, "the cell has a character that cannot be seen (\(code))",
+      "type the text again")
+    return true
+  }
+
   /// Reports the headers that are almost those of a column that the table lacks; returns the names of these columns.
-  private func misspelt(_ header: [String], _ names: [String]) -> Set<String> {
+  private func misspelt(_ header: [CSVReader.Cell], _ names: [String]) -> Set<String> {
     let known = ConflictColumn.allCases.map(\.rawValue)
     var free = known.filter { !names.contains($0.lowercased()) }
     var found: Set<String> = []
-    for (place, name) in header.enumerated()
+    for (place, cell) in header.enumerated()
     where !known.contains(where: { $0.lowercased() == names[place] }) {
+      let name = cell.text
       guard let nearest = Spelling.nearest(name, among: free) else { continue }
       reader.add(
-        1, 1, "",
+        cell.line, cell.column, "",
         "the table has a column \(JSONText.quoted(name)) and no column \(JSONText.quoted(nearest))",
         "name it \(nearest)")
       free.removeAll { $0 == nearest }

@@ -222,7 +222,17 @@ package struct DecisionRequest: Sendable, Hashable {
   private func checkShown(
     _ found: DecisionFacts, _ options: ReportMask
   ) throws(DecisionRefusal) {
-    for (name, shown) in shown.sorted(by: { $0.key < $1.key }) {
+    let known = found.detail.fields.map(\.name)
+    // A row that an operator adds to a table has an empty cell.
+    for (name, shown) in shown.sorted(by: { $0.key < $1.key })
+    where shown != .cell("") || known.contains(name) {
+      guard known.contains(name) else {
+        let hint = Spelling.nearest(name, among: known).map { "did you mean \($0)? " } ?? ""
+        let fields = known.isEmpty ? "no fields" : known.joined(separator: ", ")
+        throw refusal(
+          "the last report shows no field \(VisibleText.line(name)) of the edit; \(hint)"
+            + "it shows \(fields): decide with that report")
+      }
       let now = found.shown[name]
       let isSame: Bool
       switch shown {

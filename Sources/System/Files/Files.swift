@@ -268,9 +268,23 @@ package enum Files {
   /// The resolved path; the path unchanged if it leads nowhere.
   package static func resolvedIfThere(_ path: String) -> String { (try? resolved(path)) ?? path }
 
+  /// The absolute path of something that need not exist yet, nor its directories.
+  package static func resolvedAsFar(_ path: String) -> String {
+    if let found = try? resolved(path) { return found }
+    let plain = withoutParents(path)
+    guard let parent = parent(of: plain), parent != plain else { return plain }
+    let directory = resolvedAsFar(parent)
+    return (directory == "/" ? "" : directory) + "/" + name(of: plain)
+  }
+
   /// Whether a path is a directory or below it; both must be `resolved`.
   package static func isWithin(_ path: String, _ directory: String) -> Bool {
     path == directory || path.hasPrefix(directory == "/" ? "/" : directory + "/")
+  }
+
+  /// Whether one of two paths is the other or within it; both must be `resolved`.
+  package static func areNested(_ one: String, _ other: String) -> Bool {
+    isWithin(one, other) || isWithin(other, one)
   }
 
   private static func real(_ path: String) -> String? {

@@ -38,6 +38,7 @@ package struct MarkedDirectory: Sendable, Hashable {
 
   private var marker: String { path + "/" + Self.markerName }
   private var mark: [UInt8] { Array("made by \(maker)\n".utf8) }
+  private static func line(naming subject: String) -> [UInt8] { Array("for \(subject)\n".utf8) }
 
   /// Rejects a directory with content that attache did not create.
   ///
@@ -84,7 +85,26 @@ package struct MarkedDirectory: Sendable, Hashable {
     try claim()
   }
 
-  private var isMarked: Bool {
-    (try? Files.readRegular(marker, limit: 256).bytes) == mark
+  /// Writes into the marker what the directory will have, such as an org's data.
+  package func name(_ subject: String) throws(SystemError) {
+    // Written in the file itself, which may be locked.
+    let file = try FileDescriptorHandle.updating(marker)
+    try file.write(mark + Self.line(naming: subject))
   }
+
+  /// Removes the marker of any command, so that none empties the directory, unless the marker names
+  /// `subject`.
+  package static func unmark(_ path: String, unlessFor subject: String) throws(SystemError) {
+    let marker = path + "/" + markerName
+    if content(of: marker)?.suffix(line(naming: subject).count) == line(naming: subject)[...] {
+      return
+    }
+    try Files.remove(marker)
+  }
+
+  private static func content(of marker: String) -> [UInt8]? {
+    try? Files.readRegular(marker, limit: 256).bytes
+  }
+
+  private var isMarked: Bool { Self.content(of: marker)?.starts(with: mark) == true }
 }

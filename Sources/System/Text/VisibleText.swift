@@ -68,6 +68,28 @@ package enum VisibleText {
     }
   }
 
+  /// The first character of a name that cannot be seen, or that looks like a space and is another
+  /// character, as `U+200B`; nil if there is none.
+  package static func hidden(in name: String) -> String? {
+    name.unicodeScalars.first(where: isHidden).map { scalar in
+      let digits = String(scalar.value, radix: 16, uppercase: true)
+      return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+  }
+
+  /// A name in lower case, without white space and characters that cannot be seen.
+  package static func folded(_ name: String) -> String {
+    var kept = String.UnicodeScalarView()
+    kept.append(contentsOf: name.unicodeScalars.filter { $0 != " " && !isHidden($0) })
+    return String(kept).lowercased()
+  }
+
+  private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+    let properties = scalar.properties
+    return isMisleading(scalar) || properties.isWhitespace && scalar != " "
+      || properties.generalCategory == .format || properties.isDefaultIgnorableCodePoint
+  }
+
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\n": return "\\n"

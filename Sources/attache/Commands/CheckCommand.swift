@@ -10,10 +10,11 @@ struct CheckCommand: Command {
   static let discussion = """
     All problems are listed at once, each with file, line, column, JSON path and suggested fix. A \
     pipeline without problems is printed with every default filled in. A table of users, \
-    private keys and CA certificates are also validated. A missing file is a problem; with \
+    private keys and CA certificates are also validated. A missing file or variable is a problem; with \
     --offline-secrets, on a machine without the secrets, it is only a note. A file that you cannot read \
     is only a note. It is also only a note if "name" in the pipeline differs from its file name. With --notify, \
-    check sends a test message to the targets in "notify", regardless of its "on", requests the heartbeat, and prints the answers.
+    check sends a test message to the targets in "notify", regardless of its "on", requests the heartbeat, and prints the answers. \
+    The inbox, and what a run writes, must not be among the files of a data directory.
     """
   static let examples = [
     Note("attache check field-service", "the effective pipeline, or its problems"),
@@ -25,7 +26,7 @@ struct CheckCommand: Command {
       .flag(
         "offline-secrets", "report missing secrets only as notes", \.offlineSecrets),
       .flag("notify", "send a test to the notification targets", \.notify),
-    ] + Options.output.map { $0.within(\.options) }
+    ] + Options.pipeline.map { $0.within(\.options) }
   }
 
   var pipeline = ""
@@ -37,11 +38,12 @@ struct CheckCommand: Command {
     let path = try PipelineFile.locate(pipeline)
     let reading = PipelineFile.reading(
       path: context.absolute(path), thoroughly: context.variables)
-    let problems = reading.problems + (offlineSecrets ? [] : reading.missing)
-    if !problems.isEmpty { throw Problems(problems) }
+    let missing = offlineSecrets ? [] : reading.missing
+    guard reading.problems.isEmpty else { throw Problems(reading.problems + missing) }
     let pipeline = try reading.checked()
     let call = PipelineCall(program: context, options: options, name: self.pipeline)
-    try LedgerCheck.checkName(pipeline, root: call.root(of: pipeline))
+    try call.checkPlaces(of: pipeline)
+    if !missing.isEmpty { throw Problems(missing) }
     if notify { return try await test(RunNotices(pipeline, variables: context.variables), context) }
     if !options.quiet {
       let missing = reading.missing.map { "\($0.file):\($0.line):\($0.column): \($0.message)" }

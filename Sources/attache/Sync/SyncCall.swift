@@ -81,12 +81,18 @@ struct SyncCall: Sendable {
     + "left for other clients"
 
   private func work() async throws -> Result {
-    let path = program.absolute(command.store)
+    let named = program.absolute(command.store)
+    let path = try program.target(of: named)
     let session = try await org.session(username: command.login.username)
     let file = try SyncStore(path, mayCreate: plan.soups != nil)
     defer { file.discardUnfinished() }
     let store = try file.open(command.platform.flatMap { Platform(rawValue: $0.rawValue) })
     var result = Result()
+    if path != named {
+      let text = "\(named) is a link: the syncs use the store \(path), and the link stays"
+      result.warnings.append(text)
+      warn(text)
+    }
     if let warning = try Provenance.checkOwner(of: store, session.identity) {
       result.warnings.append(warning)
       warn(warning)
