@@ -11,23 +11,11 @@ import Testing
   private static func families(
     _ org: SyncedOrg, where filter: String, _ adjust: (inout FamilyMember) -> Void = { _ in }
   ) -> Snapshot {
-    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
-    children.sobjectTypePlural = "Contacts"
-    children.parentIdFieldName = "AccountId"
-    adjust(&children)
-    let target = SyncTarget.parentChildren(
-      ParentChildrenTarget(
-        family: ParentChildrenFamily(
-          parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail), parentFieldlist: ["Name"],
-        childrenFieldlist: ["LastName"], parentSoqlFilter: filter))
+    var target = ParentChildrenTarget.accounts(filter: filter)
+    adjust(&target.family.children)
     return Snapshot(
       org, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
-      syncs: [
-        SyncDefinition(
-          syncName: "down", syncType: .syncDown, soupName: "accounts", target: target,
-          options: SyncOptions(mergeMode: .overwrite))
-      ])
+      syncs: [.down("down", .parentChildren(target), into: "accounts")])
   }
 
   @Test func `older children of a newly matching parent arrive with it`() async throws {

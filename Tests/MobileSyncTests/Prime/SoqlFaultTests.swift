@@ -14,10 +14,9 @@ import Testing
     let (org, ids) = try SyncedOrg.with(accounts: count)
     let snapshot = snapshot(org)
     snapshot.stores[0].syncs = [
-      SyncDefinition(
-        syncName: "down", syncType: .syncDown, soupName: "accounts",
-        target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
-        options: SyncOptions())
+      .down(
+        "down", .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
+        into: "accounts")
     ]
     return (org, ids, snapshot)
   }

@@ -135,13 +135,12 @@ import Testing
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts", "AccountNumber")],
       syncs: [
-        SyncDefinition(
-          syncName: "down", syncType: .syncDown, soupName: "accounts",
-          target: .soql(
+        .down(
+          "down",
+          .soql(
             SoqlTarget(
               query: "SELECT Id, Name, AccountNumber FROM Account WHERE AccountNumber != ''",
-              fields: TargetFields(idFieldName: "AccountNumber"))),
-          options: SyncOptions(mergeMode: .overwrite))
+              fields: TargetFields(idFieldName: "AccountNumber"))), into: "accounts")
       ])
     #expect(try snapshot.column("AccountNumber", of: "accounts") == keys)
     try org.delete(ids[0])

@@ -187,10 +187,9 @@ import Testing
     let (scene, wide, _) = try await learned()
     let snapshot = scene.soql(wide)
     snapshot.stores[0].syncs = [
-      SyncDefinition(
-        syncName: "down", syncType: .syncDown, soupName: "accounts",
-        target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 1000)),
-        options: SyncOptions())
+      .down(
+        "down", .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 1000)),
+        into: "accounts")
     ]
     let requests = try await scene.requests { try await snapshot.prime() }
     #expect(requests == [.query: 1, .queryMore: 3])
