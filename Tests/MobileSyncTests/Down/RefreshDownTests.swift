@@ -63,7 +63,7 @@ import Testing
     #expect(try await store.column("Name").count == 10)
   }
 
-  // SDK: testRefreshReSyncWithMultipleRoundTrips (81)
+  // SDK: testRefreshReSyncWithMultipleRoundTrips (81), testRefreshSyncDown (220)
   @Test(arguments: Platform.allCases)
   func `a second run requests changes, with the total`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)

@@ -5,6 +5,7 @@ import Testing
 /// Rows 10, 11 and 14 of the conformance table (SyncManagerTest, SyncManagerTests).
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
+  // SDK: testCleanResyncGhosts (222)
   @Test(arguments: Platform.allCases)
   func `a record deleted in the org leaves the soup`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)

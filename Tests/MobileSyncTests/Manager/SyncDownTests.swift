@@ -29,7 +29,7 @@ import Testing
     #expect(report.written == 10)
   }
 
-  // SDK: testSyncDownWithoutOverwrite (3)
+  // SDK: testSyncDownWithoutOverwrite (3), testSyncDownWithNoOverwrite (219)
   @Test(arguments: Platform.allCases)
   func `LEAVE_IF_CHANGED keeps local edits, OVERWRITE replaces them, both report it`(
     _ platform: Platform
@@ -60,9 +60,10 @@ import Testing
     }
   }
 
-  // SDK: testReSync (6), testReSyncByName (7)
+  // SDK: testReSync (6), testReSyncByName (7), testReSync (221)
+  // SDK: testSyncDownGetSyncDeleteSyncById (223), testSyncDownGetSyncDeleteSyncByName (224)
   @Test(arguments: Platform.allCases, [false, true])
-  func `a second run fetches changes, by id or by name`(
+  func `a second run fetches changes, and a deletion leaves the elements, by id or by name`(
     _ platform: Platform, _ isByName: Bool
   ) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
@@ -84,6 +85,13 @@ import Testing
     let third = try await run()
     #expect(await third.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
     #expect(await third.lastState.maxTimeStamp == second.lastState.maxTimeStamp)
+    if isByName {
+      try await manager.deleteSync(named: "down")
+    } else {
+      try await manager.deleteSync(id: sync.id)
+    }
+    #expect(try await manager.syncStatus(id: sync.id) == nil)
+    #expect(try await store.elements().count == 10)
   }
 
   // SDK: testReSyncByNameWithWrongName (8)
