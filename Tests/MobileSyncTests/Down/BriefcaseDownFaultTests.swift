@@ -28,8 +28,7 @@ import Testing
 
   @Test func `a failed rule is reported, holds the cursor and makes no ghosts`() async throws {
     let (store, accounts, contacts) = try await Base.store(accounts: 3, contacts: 3)
-    let run = try await Base.start(store)
-    try await run.finish()
+    let run = try await Base.start(store).finished()
     let cursor = await run.lastState.maxTimeStamp
     let rules = try store.org.org.briefcaseRules(of: store.org.admin, app: "app")
     let rule = try #require(rules.first { $0.object == "Contact" }).id
@@ -48,8 +47,7 @@ import Testing
     #expect(ghosts.count == 0)
     #expect(ghosts.warnings.contains { $0.contains(rule) })
     // The rule works again: changes made while it failed are not missed.
-    let healed = try await store.manager.reSync(id: run.syncID)
-    try await healed.finish()
+    let healed = try await store.manager.reSync(id: run.syncID).finished()
     #expect(try await store.element(contacts[0], in: "contacts")?["LastName"] == "missed")
     #expect(await healed.lastState.maxTimeStamp > cursor)
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
@@ -59,8 +57,7 @@ import Testing
     let (store, _, contacts) = try await Base.store(accounts: 2, contacts: 2)
     store.org.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0bR000000000001", object: "Contact"))
-    let run = try await Base.start(store)
-    try await run.finish()
+    let run = try await Base.start(store).finished()
     #expect(await run.lastState.maxTimeStamp == -1)
     #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 4)
     #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
@@ -69,8 +66,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `an unreadable record is kept, reported and reread`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 4)
-    let run = try await Base.start(store, Base.target([Base.accounts]))
-    try await run.finish()
+    let run = try await Base.start(store, Base.target([Base.accounts])).finished()
     for id in ids { try store.org.update("Account", id, ["Name": "new"]) }
     store.org.server.faults.add(.kind(.retrieve), .nullEntry(id: ids[2]))
     let second = try await store.manager.reSync(id: run.syncID)
@@ -86,8 +82,7 @@ import Testing
 
   @Test func `of several unreadable records the earliest holds the cursor`() async throws {
     let (store, all, _) = try await Base.store(accounts: 4)
-    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
-    try await run.finish()
+    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1)).finished()
     let ids = Array(all.sorted()[0..<3])
     // The record changed first is requested first, in the middle, or last. The readable ones change
     // later, by more than the overlap.
@@ -156,8 +151,7 @@ import Testing
     let info = BriefcaseObjectInfo(
       soupName: "numbered", sobjectType: "Account", fieldlist: ["Name"],
       idFieldName: "AccountNumber", modificationDateFieldName: "SystemModstamp")
-    let run = try await Base.start(store, Base.target([info]))
-    try await run.finish()
+    let run = try await Base.start(store, Base.target([info])).finished()
     #expect(await run.lastState.maxTimeStamp > 0)
     try org.update("Account", ids[1], ["Name": "new"])
     try org.delete(ids[0])

@@ -71,8 +71,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `a second run fetches only new and modified records`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 6)
-    let first = try await Self.start(store, Self.target([Self.accounts]))
-    try await first.finish()
+    let first = try await Self.start(store, Self.target([Self.accounts])).finished()
     let cursor = await first.lastState.maxTimeStamp
     #expect(cursor > 0)
     let new = try store.org.makeAccounts(6, name: "New")
@@ -91,8 +90,7 @@ import Testing
 
   @Test func `an old record that is added to the briefcase is fetched`() async throws {
     let (store, _, contacts) = try await Self.store(accounts: 2, contacts: 2)
-    let run = try await Self.start(store)
-    try await run.finish()
+    let run = try await Self.start(store).finished()
     // As if it had not been assigned before: the soup does not have it.
     try await store.manager.withStore { store in
       _ = try store.deleteElements(in: "contacts", where: "Id", in: [contacts[0]])
@@ -105,8 +103,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `ghosts of two types are removed from both soups`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
-    let run = try await Self.start(store)
-    try await run.finish()
+    let run = try await Self.start(store).finished()
     let parents = try await store.createAccounts(["mine"])
     let children = try await store.create(
       [["LastName": "mine", "AccountId": .string(parents[0])]], type: "Contact", in: "contacts")

@@ -169,8 +169,7 @@ import MobileSync
       syncs: [.down("down", target, into: Self.soup)])
     try store.org.makeAccounts(3)
     try await snapshot.prime()
-    let run = try await store.manager.syncDown(target: target, soupName: Self.soup)
-    try await run.finish()
+    let run = try await store.manager.syncDown(target: target, soupName: Self.soup).finished()
     let held = try await store.column("Id")
     for id in held { try store.org.update("Account", id, ["Name": .string("new \(id)")]) }
     try store.org.makeAccounts(late, name: "late")
@@ -218,8 +217,8 @@ import MobileSync
         SoqlTarget(
           query:
             "SELECT \(field), Name FROM Account WHERE Name = 'n' ORDER BY \(field) DESC LIMIT 2",
-          fields: TargetFields(idFieldName: field))), soupName: "numbered")
-    try await run.finish()
+          fields: TargetFields(idFieldName: field))), soupName: "numbered"
+    ).finished()
     try store.org.make("Account", ["Name": "n", field: .number("3")])
     let report = try await store.manager.reSync(id: run.syncID).finish()
     #expect(report.warnings.contains { $0.contains("1 record of the store") })

@@ -228,8 +228,8 @@ import Testing
     let (store, families) = try await ManagedStore.with(families: 2, children: 1)
     let run = try await store.manager.syncDown(
       target: .parentChildren(.accounts()), options: SyncOptions(mergeMode: .leaveIfChanged),
-      soupName: "accounts")
-    try await run.finish()
+      soupName: "accounts"
+    ).finished()
     try await store.rename([families[0].id])
     for family in families {
       try store.org.make("Contact", ["LastName": "new", "AccountId": .string(family.id)])
@@ -275,8 +275,7 @@ import Testing
     let run = try await store.syncFamilies(.accounts())
     #expect(await run.report.warnings.count == 1)
     #expect(await run.lastState.maxTimeStamp == -1)
-    let again = try await store.manager.reSync(id: run.syncID)
-    try await again.finish()
+    let again = try await store.manager.reSync(id: run.syncID).finished()
     #expect(try await store.column("Id", of: ManagedStore.contacts) == family.children.sorted())
     #expect(await again.lastState.maxTimeStamp > 0)
   }

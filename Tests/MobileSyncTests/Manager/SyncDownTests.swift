@@ -177,8 +177,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `a soup that the app cleared is refilled, and reported`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
-    let run = try await store.manager.syncDown(.soql(.accounts()))
-    try await run.finish()
+    let run = try await store.manager.syncDown(.soql(.accounts())).finished()
     #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
     try await store.manager.withStore { store in
       var rows: [Int64] = []

@@ -50,9 +50,9 @@ import Testing
     let manager = try await SyncManager(
       store: ManagedStore.makeStore(directory.file("store.db"), .android), org: client)
     org.server.faults.add(.kind(.queryMore), nth: 1, .expireSession)
-    let run = try await manager.syncDown(
-      .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200)))
-    try await run.finish()
+    try await manager.syncDown(
+      .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200))
+    ).finish()
     #expect(org.server.faults.fired == 1)
     #expect(org.requests(.token) == 2)
     let all = try await manager.withStore { try $0.values(of: "Id", in: ManagedStore.accounts) }
@@ -176,8 +176,8 @@ import Testing
         _ = served.update("Account", id: ids[449], ["Name": "late"], as: admin)
       })
     let run = try await store.manager.syncDown(
-      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)))
-    try await run.finish()
+      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
+    ).finished()
     try await store.manager.reSync(id: run.syncID).finish()
     #expect(try await store.element(ids[0])?["Name"] == "early")
     #expect(try await store.element(ids[449])?["Name"] == "late")

@@ -106,8 +106,7 @@ import Testing
       if case .progressed(let progress) = event { progress.records } else { nil }
     }
     #expect(progressed == [2, 4, 6, 8, 10, 12])
-    let one = Self.snapshot(org, [Self.accounts])
-    try await one.prime()
+    let one = try await Self.snapshot(org, [Self.accounts]).primed()
     #expect(try one.elements("accounts") == snapshot.elements("accounts"))
   }
 
@@ -205,8 +204,7 @@ import Testing
     #expect(try await snapshot.prime().soups.map(\.fetched) == [1])
     #expect(try snapshot.column("Name", of: "accounts") == ["new", "new", "new", "new"])
     // Nothing holds the cursor anymore: it equals that of a store that missed nothing.
-    let other = Self.snapshot(org, [Self.accounts])
-    try await other.prime()
+    let other = try await Self.snapshot(org, [Self.accounts]).primed()
     #expect(snapshot.cursors == other.cursors)
   }
 

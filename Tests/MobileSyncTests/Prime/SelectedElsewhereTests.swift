@@ -281,8 +281,8 @@ import Testing
     var ids: [String: Int64] = [:]
     for sync in [Self.named, Self.oslo] {
       let run = try await manager.syncDown(
-        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName)
-      try await run.finish()
+        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName
+      ).finished()
       ids[sync.syncName] = run.syncID
     }
     try org.update("Account", gone, ["BillingCity": "Rome"])

@@ -51,8 +51,7 @@ import Testing
     let ids = try org.makeAccounts(3, name: "Acme")
     let target = SyncTarget.sosl(
       SoslTarget(query: "FIND {Acme} IN NAME FIELDS RETURNING Account(Id LIMIT 2)"))
-    let snapshot = Self.snapshot(org, .down("search", target, into: "accounts"))
-    try await snapshot.prime()
+    let snapshot = try await Self.snapshot(org, .down("search", target, into: "accounts")).primed()
     for id in ids { try org.delete(id) }
     try org.makeAccounts(2, name: "Acme")
     let outcome = try await snapshot.prime()

@@ -102,9 +102,9 @@ import Testing
     #expect(try await store.dirty().count == 2)
     // The program restarts with another token.
     let manager = try await store.restarted(settings: Self.settings)
-    let run = try await manager.syncUp(
-      target: .syncUp(.accounts()), options: SyncOptions(), soupName: "accounts")
-    try await run.finish()
+    try await manager.syncUp(
+      target: .syncUp(.accounts()), options: SyncOptions(), soupName: "accounts"
+    ).finish()
     try await checkEqual(store, accounts: 3, contacts: 3)
   }
 

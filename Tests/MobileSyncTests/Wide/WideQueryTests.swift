@@ -124,8 +124,7 @@ import Testing
   @Test func `pages shorter than requested lose nothing`() async throws {
     let (scene, wide, direct) = try await learned()
     scene.org.server.faults.add(.kind(.composite), .shortPage(records: 700))
-    let snapshot = scene.soql(wide)
-    try await snapshot.prime()
+    let snapshot = try await scene.soql(wide).primed()
     #expect(try snapshot.rows() == direct.rows())
   }
 
@@ -143,8 +142,7 @@ import Testing
         _ = org.update("Account", id: ids[3], ["Name": "moved"], as: admin)
         _ = org.update("Account", id: ids[3999], ["Name": "moved"], as: admin)
       })
-    let snapshot = scene.soql(wide)
-    try await snapshot.prime()
+    let snapshot = try await scene.soql(wide).primed()
     try await snapshot.prime()
     try await direct.prime()
     #expect(try snapshot.rows() == direct.rows())
