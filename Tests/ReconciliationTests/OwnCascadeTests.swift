@@ -70,8 +70,7 @@ struct OwnCascadeTests {
     _ work: CascadeScene.Work, _ isDeletionFirst: Bool
   ) async throws {
     let edits = [try scene.deletion(), try scene.edit(work)]
-    try day.handBack(isDeletionFirst ? edits : edits.reversed())
-    #expect(day.verdicts(try await day.run()) == "deleted 2")
+    #expect(try await day.verdicts(isDeletionFirst ? edits : edits.reversed()) == "deleted 2")
     #expect(day.writes.count == 1)
     let words = "it is deleted with its parent, which the device deleted"
     #expect(try day.details().compactMap(\.message) == [words])
@@ -210,8 +209,7 @@ struct OwnCascadeTests {
     day.rules = try syncUps.rules()
     let moved = try day.edited(
       contact: scene.contact, ["AccountId": .string(other), "Email": "no address"])
-    try day.handBack([try scene.deletion(), moved])
-    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(try await day.verdicts([scene.deletion(), moved]) == "blocked 1, failed 1")
     #expect(try day.details().first?.otherEdits == [2])
     #expect(try contacts("LastName = 'Child' AND AccountId = '\(scene.account)'") == 1)
     try day.decide(2, .discard)
@@ -270,8 +268,7 @@ struct OwnCascadeTests {
     ]
     let edit = try day.edited(contact: scene.contact, ["Department": "1"])
     try day.change("Contact", scene.contact, ["AccountId": .string(other)])
-    try day.handBack([try scene.deletion(), edit])
-    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+    #expect(try await day.verdicts([scene.deletion(), edit]) == "deleted 1, updated 1")
     #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
   }
 }
