@@ -88,25 +88,6 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test(arguments: Platform.allCases)
-  func `a dropped locator is resumed after the last record`(_ platform: Platform) async throws {
-    let (store, ids, target) = try await paged(650, platform)
-    store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
-    let run = try await store.manager.syncDown(.soql(target))
-    #expect(await run.story.last?.hasPrefix("DONE 100/") == true)
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(store.org.requests(.query) == 2)
-  }
-
-  @Test func `announced records that do not arrive fail the run`() async throws {
-    let (store, _, target) = try await paged(450)
-    store.org.server.faults.add(
-      .kind(.queryMore), nth: 2, .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
-    let run = try await store.manager.syncDown(.soql(target))
-    let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(error?.code == .incomplete)
-  }
-
   @Test func `a sync stopped between its pages resumes there`() async throws {
     let (store, ids, target) = try await paged()
     let manager = store.manager
