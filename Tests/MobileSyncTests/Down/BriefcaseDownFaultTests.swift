@@ -173,42 +173,6 @@ import Testing
     #expect(org.requests(.retrieve) == 2)
   }
 
-  @Test(arguments: Platform.allCases)
-  func `a sync stopped midway is complete when run again`(_ platform: Platform) async throws {
-    let (store, ids, _) = try await Base.store(platform, accounts: 10)
-    let gate = RequestGate()
-    gate.close(store.org, .kind(.retrieve), nth: 5)
-    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
-    await gate.reached()
-    var states = run.makeAsyncIterator()
-    while let state = await states.next(), state.progress < 30 {}
-    await store.manager.stop()
-    gate.open()
-    while await states.next() != nil {}
-    let last = await run.lastState
-    #expect(last.status == .stopped)
-    #expect(last.maxTimeStamp == -1)
-    let stored = try await store.elements().count
-    #expect(stored >= 3 && stored < 10)
-    let runs = try await store.manager.restart(restartStoppedSyncs: true)
-    #expect(runs.count == 1)
-    try await runs.first?.finish()
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(try await store.manager.syncStatus(id: run.syncID)?.status == .done)
-  }
-
-  @Test func `a session that ends midway fails the sync; the next run is complete`() async throws {
-    let (store, ids, _) = try await Base.store(accounts: 6)
-    store.org.server.faults.add(.kind(.retrieve), nth: 2, .expireSession)
-    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 2))
-    let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(error?.cause?.kind == .authentication)
-    #expect(await run.lastState.status == .failed)
-    let manager = try await store.restarted()
-    try await manager.reSync(id: run.syncID).finish()
-    #expect(try await store.column("Id") == ids.sorted())
-  }
-
   @Test func `a repeated relay token or a short response fails the sync`() async throws {
     let (store, _, _) = try await Base.store(accounts: 4)
     let page = """

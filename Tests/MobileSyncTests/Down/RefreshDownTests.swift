@@ -173,16 +173,6 @@ import Testing
     #expect(await run.lastState.maxTimeStamp > 0)
   }
 
-  @Test func `LEAVE_IF_CHANGED skips records that are changed on the device`() async throws {
-    let (store, ids) = try await Self.store(count: 3)
-    try await store.rename([ids[0]])
-    let run = try await store.manager.syncDown(
-      target: Self.target(), options: SyncOptions(mergeMode: .leaveIfChanged),
-      soupName: ManagedStore.accounts)
-    #expect(try await run.finish().skipped == [ManagedStore.accounts: [ids[0]]])
-    #expect(try await store.element(ids[0])?["Name"]?.string == "local \(ids[0])")
-  }
-
   @Test(arguments: Platform.allCases)
   func `a custom id field is queried by its values, quoted`(_ platform: Platform) async throws {
     let store = try await ManagedStore(platform) { store in
@@ -214,16 +204,5 @@ import Testing
     try store.org.delete(made[1])
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
     #expect(try await store.column("AccountNumber", of: "numbered") == ["A-1"])
-  }
-
-  @Test func `an interrupted query fails the run, and the next one is complete`() async throws {
-    let (store, _) = try await Self.store(count: 6)
-    store.org.server.faults.add(
-      .kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY", message: "no"))
-    let run = try await store.manager.syncDown(Self.target(perQuery: 2))
-    await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(await run.lastState.status == .failed)
-    #expect(await run.lastState.maxTimeStamp == -1)
-    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 6)
   }
 }

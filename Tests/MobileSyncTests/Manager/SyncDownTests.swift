@@ -120,40 +120,6 @@ import Testing
     #expect(try await manager.syncStatus(named: "down")?.maxTimeStamp ?? 0 > 0)
   }
 
-  @Test(arguments: [0, 300])
-  func `a record committed late is found by the overlap`(_ overlap: Int) async throws {
-    let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: overlap))
-    try store.org.makeAccounts(3)
-    let manager = store.manager
-    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
-    // The last run was at a time when a newer record existed and this one did not.
-    let late = try store.org.makeAccounts(1, name: "Late")
-    let newest = try store.org.makeAccounts(1)
-    try await manager.reSync(named: "down").finish()
-    #expect(try await store.column("Id").contains(newest[0]))
-    try await manager.withStore { store in
-      _ = try store.deleteElements(in: ManagedStore.accounts, where: "Id", in: late)
-    }
-    #expect(try await manager.reSync(named: "down").finish().written == (overlap > 0 ? 1 : 0))
-    #expect(try await store.column("Id").contains(late[0]) == (overlap > 0))
-  }
-
-  @Test func `a cursor in the org's future causes a full read`() async throws {
-    let (store, ids) = try await ManagedStore.with(accounts: 3)
-    let manager = store.manager
-    let state = await (try manager.syncDown(.soql(.accounts()))).lastState
-    try await manager.withStore { store in
-      var ahead = state
-      ahead.maxTimeStamp += 3_600_000
-      try SyncsSoup.update(ahead, in: store)
-    }
-    let run = try await manager.reSync(id: state.id)
-    let report = try await run.finish()
-    #expect(report.fetched == ids.count)
-    #expect(report.warnings.count == 1)
-    #expect(await run.lastState.maxTimeStamp == state.maxTimeStamp)
-  }
-
   @Test func `an edit made while a sync runs is kept under LEAVE_IF_CHANGED`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     let manager = store.manager

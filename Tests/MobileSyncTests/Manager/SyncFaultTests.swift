@@ -88,19 +88,6 @@ import Testing
     #expect(try await store.column("Id") == ids.sorted())
   }
 
-  @Test func `a sync stopped between its pages resumes there`() async throws {
-    let (store, ids, target) = try await paged()
-    let manager = store.manager
-    let run = try await manager.syncDown(.soql(target), named: "down")
-    for await state in run where state.progress == 30 { await manager.stop() }
-    let state = await run.lastState
-    #expect(state.status == .stopped || state.status == .done)
-    try await manager.restart(restartStoppedSyncs: false)
-    try await manager.reSync(named: "down").finish()
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(Set(try await store.column("Id")).count == ids.count)
-  }
-
   @Test func `a query that the org refuses fails the run with the org's message`() async throws {
     let store = try await ManagedStore()
     let run = try await store.manager.syncDown(

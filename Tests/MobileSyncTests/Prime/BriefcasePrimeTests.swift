@@ -143,24 +143,6 @@ import Testing
     #expect(try await !snapshot.prime().changed)
   }
 
-  // SDK: testIdsToSkip (205)
-  @Test func `LEAVE_IF_CHANGED skips exactly the dirty records of every soup`() async throws {
-    let (org, accounts, contacts) = try Self.org(accounts: 4, contacts: 4)
-    let snapshot = try await Self.snapshot(org, mode: .leaveIfChanged).primed()
-    for id in accounts[0...1] {
-      try snapshot.edit("accounts", id) { $0["__locally_deleted__"] = true }
-    }
-    for id in contacts[0...1] {
-      try snapshot.edit("contacts", id) { $0["__locally_deleted__"] = true }
-    }
-    for id in accounts { try org.update("Account", id, ["Name": "theirs"]) }
-    for id in contacts { try org.update("Contact", id, ["LastName": "theirs"]) }
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.skipped) == [2, 2])
-    #expect(outcome.soups.map(\.written) == [2, 2])
-    #expect(try snapshot.elements("accounts").filter { $0["__local__"] == true }.count == 2)
-  }
-
   @Test func `a failed rule is reported and removes nothing`() async throws {
     let (org, ids, contacts) = try Self.org(accounts: 4, contacts: 3)
     let snapshot = try await Self.snapshot(org).primed()

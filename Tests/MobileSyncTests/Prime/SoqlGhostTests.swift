@@ -148,17 +148,6 @@ import Testing
     #expect(try snapshot.columns("AccountNumber", of: "accounts") == [keys[1]])
   }
 
-  @Test func `with a cutting LIMIT, records deleted in the org are removed`() async throws {
-    let org = try SyncedOrg(accounts: 5)
-    let snapshot = try await snapshot(org, "SELECT Id, Name FROM Account LIMIT 3").primed()
-    let gone = try #require(try snapshot.column("Id", of: "accounts").first)
-    try org.delete(gone)
-    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
-    for platform in Platform.allCases {
-      #expect(try !snapshot.column("Id", of: "accounts", platform).contains(gone))
-    }
-  }
-
   @Test(arguments: [false, true])
   func `an interrupted list of ids is still read to its end`(_ expires: Bool) async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 450)
