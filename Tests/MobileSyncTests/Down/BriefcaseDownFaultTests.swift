@@ -1,4 +1,3 @@
-import Dispatch
 import LocalOrg
 import MobileSync
 import SmartStore
