@@ -92,6 +92,9 @@ import Testing
        "createFieldlist":["Name"]}
       """),
     .up(
+      "a class on one platform",
+      #"{"androidImpl":"com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#),
+    .up(
       "a batch has 25 records per request",
       """
       {"iOSImpl":"SFBatchSyncUpTarget",
