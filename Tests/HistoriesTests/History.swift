@@ -3,7 +3,7 @@ import TestSupport
 /// Not the violation of a store's rules, which has the same name.
 typealias Violation = TestSupport.Violation
 
-struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
+struct HistorySetup: Sendable, Hashable {
   var overwrites: Bool
   var strict: Bool
   var quietSeconds: Int
@@ -55,21 +55,6 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
       }
     return kinds.union(carries ? [.carries] : []).union(cuts ? [.cuts] : [])
       .union(moves ? [.moves] : []).union(trees ? [.trees] : [])
-  }
-
-  var description: String {
-    (overwrites ? "OVERWRITE" : "LEAVE_IF_CHANGED") + (strict ? ", strict" : "")
-      + ", quiet \(quietSeconds) s"
-      + (visitKey == .none ? "" : ", visits by \(visitKey.rawValue) key")
-      + (across == .manual ? "" : ", deviceConflicts: \(across.rawValue)")
-      + (carries ? ", open edits are returned" : "") + (cuts ? ", accounts cut by a LIMIT" : "")
-      + (moves ? ", contacts are moved" : "") + (trees ? ", accounts with their contacts" : "")
-      + (concurrency == 1 ? "" : ", \(concurrency) concurrent requests")
-      + (prunes ? ", old data is pruned" : "") + (kits ? ", phones with kits" : "")
-      + phones.enumerated().map {
-        "; phone \($0) is \($1.user)'s, \($1.isAndroid ? "android" : "ios")"
-          + ($1.marksInstall ? "" : ", without install")
-      }.joined()
   }
 
   static func draw(_ random: inout HistoryRandom) -> HistorySetup {
@@ -248,8 +233,5 @@ struct History: RandomHistory, Hashable {
     return Mishap(kind: kind, nth: nth, arrives: random.chance(65), then: then)
   }
 
-  var description: String {
-    let lines = steps.enumerated().map { "  \($0 + 1). \($1)" }
-    return "\(setup)\n" + lines.joined(separator: "\n")
-  }
+  var description: String { Campaign<History>.text(setup, steps) }
 }

@@ -2,9 +2,11 @@ import Ledger
 
 /// One step of a history, as plain data, so that it can be left out, printed and repeated.
 ///
+/// It is printed as it is written here, so that a printed history is one for `FoundByHistoriesTests`.
+///
 /// A step identifies rows, records, backups and runs by a number, which is taken modulo their count
 /// when the step is played. So any step can be left out and the others still make sense.
-enum Step: Sendable, Hashable, CustomStringConvertible {
+enum Step: Sendable, Hashable {
   case edit(phone: Int, soup: Int, pick: Int, field: Int, Spelling, isTooLong: Bool = false)
   case editAgain(phone: Int, field: Int)
   /// The phone changes the record of its last edit in the other soup that has it.
@@ -68,23 +70,12 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
   /// How an app writes the Mobile Sync flags.
   enum Spelling: String, Sendable, Hashable, CaseIterable { case boolean, text, number }
 
-  enum Verb: Sendable, Hashable, CustomStringConvertible {
+  enum Verb: Sendable, Hashable {
     case all, ingest, reconcile, pack
     /// A retry of the open edits of one of the runs so far.
     case retry(pick: Int)
     /// `reconcile undo` of one of the runs so far, counted from the last.
     case undo(back: Int)
-
-    var description: String {
-      switch self {
-      case .all: "run"
-      case .ingest: "ingest"
-      case .reconcile: "reconcile"
-      case .pack: "run --only pack"
-      case .retry(let pick): "retry of run \(pick)"
-      case .undo(let back): "reconcile undo of the run \(back) before the last"
-      }
-    }
   }
 
   enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -102,43 +93,19 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .edit(_, _, _, _, let spelling, let isTooLong):
       Self.kinds(.edit, spelling).union(isTooLong ? [.editTooLong] : [])
-    case .editAgain: [.editAgain]
-    case .editInOtherSoup: [.editInOtherSoup]
     case .create(_, _, let spelling): Self.kinds(.create, spelling)
     case .createAndDelete(_, _, let spelling): Self.kinds(.createAndDelete, spelling)
     case .delete(_, _, _, let spelling): Self.kinds(.delete, spelling)
-    case .backUp: [.backUp]
-    case .syncUp: [.syncUp]
-    case .syncDown: [.syncDown]
-    case .revert: [.revert]
-    case .createSame: [.createSame]
-    case .createOver: [.createOver]
-    case .createDetail: [.createDetail]
-    case .editAddress: [.editAddress]
-    case .createFamily: [.createFamily]
-    case .moveDetail: [.moveDetail]
-    case .deleteParent: [.deleteParent]
-    case .takeBack: [.takeBack]
-    case .decide: [.decide]
-    case .orgKey: [.orgKey]
-    case .wait: [.wait]
-    case .fix: [.fix]
-    case .discard: [.discard]
-    case .spoil: [.spoil]
-    case .restore: [.restore]
-    case .returnStore: [.returnStore]
-    case .returnAltering: [.returnAltering]
-    case .returnAgain: [.returnAgain]
-    case .install: [.install]
     case .orgChange(let work): work.kinds
-    case .clock: [.clock]
-    case .lateArrival: [.lateArrival]
     case .run(.retry, _): [.retry]
     case .run(.undo, _): [.undo]
     case .run(.all, _): [.run]
     case .run: [.verb]
+    default: Set([Kind(rawValue: name)].compactMap(\.self))
     }
   }
+
+  private var name: String { Mirror(reflecting: self).children.first?.label ?? "\(self)" }
 
   private static func kinds(_ kind: Kind, _ spelling: Spelling) -> Set<Kind> {
     switch spelling {
@@ -147,79 +114,9 @@ enum Step: Sendable, Hashable, CustomStringConvertible {
     case .number: [kind, .flagNumber]
     }
   }
-
-  var description: String {
-    switch self {
-    case .edit(let phone, let soup, let pick, let field, let spelling, let isTooLong):
-      "phone \(phone) edits \(Soup.all[soup].name) row \(pick), field \(field)"
-        + (isTooLong ? ", too long for the org" : "") + spelling.words
-    case .editAgain(let phone, let field):
-      "phone \(phone) edits the row of its last edit again, field \(field)"
-    case .editInOtherSoup(let phone, let field):
-      "phone \(phone) edits the record of its last edit in the other soup, field \(field)"
-    case .create(let phone, let soup, let spelling):
-      "phone \(phone) creates a row in \(Soup.all[soup].name)\(spelling.words)"
-    case .createAndDelete(let phone, let soup, let spelling):
-      "phone \(phone) creates a row in \(Soup.all[soup].name) and deletes it\(spelling.words)"
-    case .delete(let phone, let soup, let pick, let spelling):
-      "phone \(phone) deletes \(Soup.all[soup].name) row \(pick)\(spelling.words)"
-    case .backUp(let phone): "phone \(phone) is backed up"
-    case .syncUp(let phone, let soup, let most):
-      "phone \(phone) sends up to \(most) rows of \(soup < 3 ? Soup.all[soup].name : "all soups")"
-        + " by itself"
-    case .syncDown(let phone): "phone \(phone) fetches by itself"
-    case .revert(let phone): "phone \(phone) reverts its last edit"
-    case .createSame(let phone):
-      "phone \(phone) creates a visit with the external id of another phone's"
-    case .createOver(let phone, let pick):
-      "phone \(phone) creates a visit with the external id of visit \(pick)"
-    case .createDetail(let phone, let pick): "phone \(phone) creates a contact of account \(pick)"
-    case .editAddress(let phone, let pick):
-      "phone \(phone) edits the city in the address of accounts row \(pick)"
-    case .createFamily(let phone, let contacts):
-      "phone \(phone) creates an account with \(contacts) contacts"
-    case .moveDetail(let phone, let pick, let parent):
-      "phone \(phone) gives contacts row \(pick) to account \(parent)"
-    case .deleteParent(let phone, let isFormer):
-      "phone \(phone) deletes the account that a moved contact "
-        + (isFormer ? "had before" : "was given to")
-    case .takeBack(let phone): "phone \(phone) takes its last deletion or edit back"
-    case .decide(let back, let way, let wanted):
-      "an operator decides the open edit \(back) before the last, way \(way)"
-        + (wanted.map { ", \($0.rawValue) if possible" } ?? "")
-    case .orgKey(let phone, let change):
-      "another user \(change.rawValue) what has the external id of the last visit of phone \(phone)"
-    case .fix(let phone, let pick, let field):
-      "phone \(phone) changes open row \(pick) of its bundle, field \(field)"
-    case .discard(let phone, let pick): "phone \(phone) reverts open row \(pick) of its bundle"
-    case .spoil(let phone):
-      "phone \(phone) edits the row of its last edit again, too long for the org"
-    case .restore(let phone, let pick): "phone \(phone) is restored from backup \(pick)"
-    case .returnStore(let phone): "phone \(phone) returns its store"
-    case .returnAltering(let phone, let soup):
-      "phone \(phone) returns its store with half-changed indexes of \(Soup.all[soup].name)"
-    case .returnAgain(let pick): "file \(pick) is returned again"
-    case .install(let phone): "phone \(phone) installs the newest bundle, if it may"
-    case .orgChange(let work): "\(work)"
-    case .clock(let seconds): "\(seconds) s pass"
-    case .wait(let seconds): "\(seconds) s pass, and held requests stay held"
-    case .lateArrival: "a held request arrives"
-    case .run(let verb, let mishap): "\(verb)" + (mishap.map { ", \($0)" } ?? "")
-    }
-  }
 }
 
-extension Step.Spelling {
-  var words: String {
-    switch self {
-    case .boolean: ""
-    case .text: ", with flags as text"
-    case .number: ", with flags as numbers"
-    }
-  }
-}
-
-struct OrgChange: Sendable, Hashable, CustomStringConvertible {
+struct OrgChange: Sendable, Hashable {
   enum Action: Sendable, Hashable {
     case update(field: Int)
     case delete, undelete, reassign, create
@@ -248,28 +145,9 @@ struct OrgChange: Sendable, Hashable, CustomStringConvertible {
       }
     return isSameSecond ? [kind, .orgSameSecond] : [kind]
   }
-
-  var description: String {
-    let record =
-      switch target {
-      case .record(let pick): "record \(pick)"
-      case .ofPhone: "the record that a phone changed last"
-      case .newest: "the newest record"
-      case .ofMove: "the account that a moved contact was given to"
-      }
-    let what =
-      switch action {
-      case .update(let field): "changes \(record), field \(field)"
-      case .delete: "deletes \(record)"
-      case .undelete: "restores a record from the recycle bin"
-      case .reassign: "gives \(record) to the other user"
-      case .create: "creates a record"
-      }
-    return "another user \(what)" + (isSameSecond ? ", in the second of the previous change" : "")
-  }
 }
 
-struct Mishap: Sendable, Hashable, CustomStringConvertible {
+struct Mishap: Sendable, Hashable {
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case lostAnswer = "the answer to a write is lost"
     case lostRequest = "a write is lost"
@@ -289,10 +167,4 @@ struct Mishap: Sendable, Hashable, CustomStringConvertible {
   var times = 1
   /// Another user's change right afterwards.
   var then: OrgChange?
-
-  var description: String {
-    kind.rawValue + " (number \(nth)\(arrives ? ", which arrives" : ""))"
-      + (times > 1 ? ", \(times) times" : "")
-      + (then.map { ", then \($0)" } ?? "")
-  }
 }

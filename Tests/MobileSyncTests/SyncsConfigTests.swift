@@ -73,30 +73,6 @@ import Testing
     #expect(try SyncTarget(stored: target.json, type: .syncDown) == target)
   }
 
-  @Test(arguments: [
-    ("{}", SyncUpTarget.Kind.collection, 200), (#"{"type": "rest"}"#, .collection, 200),
-    (#"{"maxBatchSize": 201}"#, .collection, 200), (#"{"maxBatchSize": 20}"#, .collection, 20),
-    (
-      #"{"iOSImpl": "SFBatchSyncUpTarget", "maxBatchSize": 26,"#
-        + #" "androidImpl": "com.salesforce.androidsdk.mobilesync.target.BatchSyncUpTarget"}"#,
-      .batch, 25
-    ),
-    (#"{"androidImpl": "com.salesforce.androidsdk.mobilesync.target.SyncUpTarget"}"#, .single, 1),
-  ])
-  func `the class determines the kind of a sync up`(
-    file: String, kind: SyncUpTarget.Kind, size: Int
-  ) throws {
-    let target = try config(file, .syncUp)
-    guard let up = target.of(SyncUpTarget.self) else {
-      Issue.record("\(target)")
-      return
-    }
-    #expect(up.kind == kind)
-    #expect(up.maxBatchSize == size)
-    #expect(up.createFieldlist == nil)
-    #expect(try SyncTarget(stored: target.json, type: .syncUp) == target)
-  }
-
   @Test func `an empty field list is kept`() throws {
     let target = try config(#"{"createFieldlist": [], "externalIdFieldName": "E__c"}"#, .syncUp)
     guard let up = target.of(SyncUpTarget.self) else {

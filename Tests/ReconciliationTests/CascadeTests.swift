@@ -4,11 +4,7 @@ import Reconciliation
 import Testing
 
 struct CascadeTests {
-  /// The other device's change below the deleted record.
-  enum Work: String, CaseIterable {
-    case changesDetail, makesDetail, movesDetailThere, movesDetailAway, changesDetailThatOthersMoved
-    case changesDetailOfDetail, makesDetailOfDetail, changesDetailByExternalID
-  }
+  typealias Work = CascadeScene.Work
 
   struct Case: CustomTestStringConvertible {
     var work: Work
@@ -25,53 +21,9 @@ struct CascadeTests {
     }
   }
 
-  private let day: FieldDay
-  private let account: String
-  private let contact: String
-  init() throws {
-    day = try FieldDay()
-    day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
-    account = try #require(day.org.create("Account", ["Name": "Mill"], as: day.ada).id)
-    day.rules.append(
-      FieldDay.rule(
-        "keyed", ["LastName", "Department", "External_Id__c"], externalID: "External_Id__c"))
-    let fields: JSONObject = [
-      "LastName": "Child", "AccountId": .string(account), "External_Id__c": "C-1",
-    ]
-    contact = try #require(day.org.create("Contact", fields, as: day.ada).id)
-    for id in [account, contact] { try day.org.share(id, with: "ben@example.com") }
-  }
-
-  private func deletion() throws -> Edit { try day.edited(account: account, [:], deleted: true) }
-
-  private func edit(_ work: Work) throws -> Edit {
-    switch work {
-    case .changesDetail: return try day.edited(contact: contact, ["Department": "1"])
-    case .makesDetail:
-      return day.contact("local_1", ["LastName": "New", "AccountId": .string(account)])
-    case .movesDetailThere:
-      let other = try day.make("Contact", ["LastName": "Mover"])
-      return try day.edited(contact: other, ["AccountId": .string(account)])
-    case .movesDetailAway:
-      let other = try day.make("Account", ["Name": "Other"])
-      return try day.edited(contact: contact, ["AccountId": .string(other)])
-    case .changesDetailThatOthersMoved:
-      let other = try day.make("Contact", ["LastName": "Moved"])
-      let edit = try day.edited(contact: other, ["Department": "1"])
-      try day.change("Contact", other, ["AccountId": .string(account)])
-      return edit
-    case .changesDetailOfDetail:
-      let task = try day.make("Task", ["Subject": "Call", "WhoId": .string(contact)])
-      return try day.edited("tasks", "Task", task, ["Subject": "Write"])
-    case .makesDetailOfDetail:
-      return day.created(
-        "tasks", "Task", "local_1", ["Subject": "Call", "WhoId": .string(contact)])
-    case .changesDetailByExternalID:
-      return day.created(
-        "keyed", "Contact", "local_1",
-        ["LastName": "Child", "Department": "1", "External_Id__c": "C-1"])
-    }
-  }
+  private let scene: CascadeScene
+  private var day: FieldDay { scene.day }
+  init() throws { scene = try CascadeScene() }
 
   private func handBack(_ edit: Edit, _ isFirst: Bool, _ isOfOneUser: Bool) throws {
     if isOfOneUser {
@@ -95,13 +47,13 @@ struct CascadeTests {
       day.rules[0...1] = try FieldDay.family(.masterDetail, ["Name"], fields)[...]
     }
     // The deletion is Ada's, because she owns the account.
-    let edits = [(try deletion(), true), (try edit(one.work), false)]
+    let edits = [(try scene.deletion(), true), (try scene.edit(one.work), false)]
     for (edit, isDeletion) in one.isDeletionFirst ? edits : edits.reversed() {
       try handBack(edit, isDeletion, one.isOfOneUser)
     }
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(day.writes.isEmpty)
-    #expect(try isThere("Account", account))
+    #expect(try isThere("Account", scene.account))
     #expect(try day.details().map(\.otherEdits) == [[2], [1]])
     // The deletion is discarded, and the other edit is sent.
     let deleted: Int64 = one.isDeletionFirst ? 1 : 2
@@ -109,7 +61,7 @@ struct CascadeTests {
     try day.decide(3 - deleted, .device)
     #expect(try await day.run().verdicts[.discarded] == 1)
     #expect(try day.state.unsettledEdits().isEmpty)
-    #expect(try isThere("Account", account))
+    #expect(try isThere("Account", scene.account))
   }
 
   @Test func `a write below a record that its device knows by its local ID conflicts`() async throws
@@ -130,8 +82,8 @@ struct CascadeTests {
   @Test func `deletions of a record and of its detail conflict with a write below both`()
     async throws
   {
-    let edits = [try deletion(), try day.edited(contact: contact, [:], deleted: true)]
-    let write = try edit(.changesDetailOfDetail)
+    let edits = [try scene.deletion(), try day.edited(contact: scene.contact, [:], deleted: true)]
+    let write = try scene.edit(.changesDetailOfDetail)
     try day.handBack(edits, install: "phone 1", stamp: "stamp of phone 1", issued: 0)
     try handBack(write, false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 3")
@@ -140,22 +92,22 @@ struct CascadeTests {
   }
 
   @Test func `a write below a waiting deletion is not deleted later`() async throws {
-    try handBack(try deletion(), true, true)
-    try handBack(try edit(.changesDetail), false, true)
+    try handBack(try scene.deletion(), true, true)
+    try handBack(try scene.edit(.changesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "updated 1")
     try day.decide(1, .retry)
     #expect(day.verdicts(try await day.run()) == "device conflict 1")
-    #expect(try isThere("Contact", contact))
+    #expect(try isThere("Contact", scene.contact))
     try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
-    #expect(try !isThere("Contact", contact))
+    #expect(try !isThere("Contact", scene.contact))
   }
 
   @Test func `a decided deletion is sent, and writes below it stay open`() async throws {
-    try handBack(try deletion(), true, true)
-    try handBack(try edit(.makesDetail), false, true)
+    try handBack(try scene.deletion(), true, true)
+    try handBack(try scene.edit(.makesDetail), false, true)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
@@ -167,26 +119,26 @@ struct CascadeTests {
   func `a decided deletion conflicts with an edit that its operator was not shown`(
     _ work: Work?, _ isOfOneUser: Bool
   ) async throws {
-    try handBack(try deletion(), true, isOfOneUser)
-    let late = try work.map(edit) ?? day.edited(account: account, ["Phone": "1"])
-    try day.change("Account", account, ["Industry": "Energy"])
+    try handBack(try scene.deletion(), true, isOfOneUser)
+    let late = try work.map(scene.edit) ?? day.edited(account: scene.account, ["Phone": "1"])
+    try day.change("Account", scene.account, ["Industry": "Energy"])
     #expect(day.verdicts(try await day.run()) == "conflict 1")
     try day.decide(1, .device)
     try handBack(late, false, isOfOneUser)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(day.writes.isEmpty)
     // The operator is shown it, then what another user changed, and decides each time.
-    for _ in 0..<2 where try isThere("Account", account) {
+    for _ in 0..<2 where try isThere("Account", scene.account) {
       try day.decide(1, .device)
       _ = try await day.run()
     }
-    #expect(try !isThere("Account", account))
+    #expect(try !isThere("Account", scene.account))
     #expect(try day.state.unsettledEdits() == [.deviceConflict: 1])
   }
 
   @Test func `a deletion does not wait for edits that are not below it`() async throws {
     let other = try day.make("Contact", ["LastName": "Other"])
-    try handBack(try deletion(), true, true)
+    try handBack(try scene.deletion(), true, true)
     try handBack(try day.edited(contact: other, ["Department": "1"]), false, true)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
   }
@@ -194,11 +146,11 @@ struct CascadeTests {
   @Test(arguments: [ReconcileOptions.DeviceConflicts.firstWins, .lastWins])
   func `a policy decides which is sent`(_ policy: ReconcileOptions.DeviceConflicts) async throws {
     day.options.deviceConflicts = policy
-    try handBack(try deletion(), true, false)
-    try handBack(try edit(.changesDetail), false, false)
+    try handBack(try scene.deletion(), true, false)
+    try handBack(try scene.edit(.changesDetail), false, false)
     let summary = try await day.run()
     let isDeleted = policy == .firstWins
-    #expect(try isThere("Account", account) == !isDeleted)
+    #expect(try isThere("Account", scene.account) == !isDeleted)
     #expect(summary.verdicts[isDeleted ? .deleted : .updated] == 1)
     #expect(try day.state.unsettledEdits().values.reduce(0, +) == 1)
   }

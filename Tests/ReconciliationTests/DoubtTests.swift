@@ -99,35 +99,4 @@ struct DoubtTests {
     day.server.faults.removeAll()
     #expect(day.verdicts(try await day.run()) == "updated 1")
   }
-
-  @Test func `rows that another process locks are retried, a few at a time`() async throws {
-    day.options.conditionalUpdates = false
-    let ids = try (0..<4).map {
-      try day.make("Account", ["Name": .string("A\($0)"), "Phone": "1"])
-    }
-    try day.handBack(try ids.map { try day.edited(account: $0, ["Phone": "2"]) })
-    let locked = JSONValue.object([
-      "success": false,
-      "errors": [
-        ["statusCode": "UNABLE_TO_LOCK_ROW", "message": "unable to lock row", "fields": []]
-      ],
-    ])
-    let body = JSONValue.array(Array(repeating: locked, count: 4)).bytes
-    day.server.faults.add(
-      .kind(.collectionUpdate), nth: 1, times: 1,
-      .respond(.json(200, String(decoding: body, as: UTF8.self))))
-    #expect(day.verdicts(try await day.run()) == "updated 4")
-    #expect(day.server.log.writes.count == 3)
-  }
-
-  @Test func `a row that spoils its whole request ends up alone`() async throws {
-    try day.handBack((0..<8).map { day.account("local_\($0)", ["Name": .string("A\($0)")]) })
-    // The first request of each half that has the invalid row is refused as a whole.
-    for nth in [1, 2, 3, 4] {
-      day.server.faults.add(
-        .kind(.collectionCreate), nth: nth, times: 1, .status(400, code: "JSON_PARSER_ERROR"))
-    }
-    #expect(day.verdicts(try await day.run()) == "created 7, failed 1")
-    #expect(try day.count("SELECT Id FROM Account") == 7)
-  }
 }

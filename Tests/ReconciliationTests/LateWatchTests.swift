@@ -203,6 +203,24 @@ struct LateWatchTests {
     }
   }
 
+  private func expectQuiet(_ sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    try await night()
+    #expect(try open() == [], sourceLocation: sourceLocation)
+  }
+
+  /// Decides about the open edits, which are not reported again.
+  private func expectSettled(_ sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    try acknowledge()
+    for _ in 0..<2 { try await expectQuiet(sourceLocation) }
+  }
+
+  /// Loses the first request of an edit, whose second one is answered; returns the edit's record.
+  @discardableResult private func sentAgain(_ verb: Verb) async throws -> String? {
+    let (edit, id) = try edit(verb)
+    try await resolve(Case(verb: verb, way: .sentAgain), edit, id)
+    return id
+  }
+
   @Test(arguments: Case.all)
   func `the effect of a late request is open until it is decided`(_ one: Case) async throws {
     let (edit, id) = try edit(one.verb)
@@ -221,11 +239,7 @@ struct LateWatchTests {
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == opened)
-    try acknowledge()
-    try await night()
-    #expect(try open() == [])
-    try await night()
-    #expect(try open() == [], "it is not reported again")
+    try await expectSettled()
   }
 
   @Test(arguments: Verb.allCases)
@@ -252,9 +266,7 @@ struct LateWatchTests {
     try day.handBack([], handback: 8)
     try await night()
     #expect(try open() == [1])
-    try acknowledge()
-    try await night()
-    #expect(try open() == [])
+    try await expectSettled()
   }
 
   @Test func `a late request is open if it arrives before a delayed undo`() async throws {
@@ -286,8 +298,7 @@ struct LateWatchTests {
   }
 
   @Test func `a late upsert that recreates a record deleted since is open`() async throws {
-    let (edit, _) = try edit(.upsert)
-    try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
+    try await sentAgain(.upsert)
     let first = try #require(
       try day.org.find(
         "Site_Visit__c", externalField: "External_Id__c", value: "V-1", as: day.admin))
@@ -298,9 +309,7 @@ struct LateWatchTests {
     #expect(try verdict() == "duplicate created")
     try await night()
     #expect(try open() == [1])
-    try acknowledge()
-    try await night()
-    #expect(try open() == [])
+    try await expectSettled()
   }
 
   @Test(arguments: [true, false])
@@ -333,9 +342,7 @@ struct LateWatchTests {
     day.server.deliverHeld()
     try await night()
     #expect(try verdict() == "conflict")
-    try acknowledge()
-    try await night()
-    #expect(try open() == [])
+    try await expectSettled()
   }
 
   @Test func `a late create is open even if a later edit was sent before`() async throws {
@@ -350,10 +357,8 @@ struct LateWatchTests {
   }
 
   @Test func `the same request is not new while our last write is unchanged`() async throws {
-    let (edit, id) = try edit(.update)
-    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
-    try await night()
-    #expect(try open() == [])
+    try await sentAgain(.update)
+    try await expectQuiet()
     #expect(try verdict() == "updated")
   }
 
@@ -367,8 +372,7 @@ struct LateWatchTests {
     try day.org.moveClock(by: 60_000)
     // The sender's own change in the org.
     _ = day.org.update("Account", id: try #require(id), ["Fax": "1"], as: day.ada)
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
   }
 
   // MARK: changes before the run that finds it
@@ -382,11 +386,7 @@ struct LateWatchTests {
     for part in parts {
       #expect(message.contains(part), "\(message)", sourceLocation: sourceLocation)
     }
-    try acknowledge()
-    try await night()
-    #expect(try open() == [], sourceLocation: sourceLocation)
-    try await night()
-    #expect(try open() == [], "it is not reported again", sourceLocation: sourceLocation)
+    try await expectSettled(sourceLocation)
   }
 
   /// Another user changes a record after a request has arrived.
@@ -405,11 +405,9 @@ struct LateWatchTests {
   func `an update may have arrived if its value came back, even if another user wrote last`(
     _ change: JSONObject
   ) async throws {
-    let (edit, id) = try edit(.update)
-    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    let id = try await sentAgain(.update)
     try office(.update, id)
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
     // Without the request, it is the other user who enters the value.
     if change["Phone"] == nil { day.server.deliverHeld() }
     try changeLater("Account", try #require(id), change)
@@ -419,12 +417,10 @@ struct LateWatchTests {
   }
 
   @Test func `a value that stayed the same does not count as a late request`() async throws {
-    let (edit, id) = try edit(.update)
-    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    let id = try await sentAgain(.update)
     for fax in ["1", "2"] {
       try changeLater("Account", try #require(id), ["Fax": .string(fax)])
-      try await night()
-      #expect(try open() == [])
+      try await expectQuiet()
     }
   }
 
@@ -438,21 +434,18 @@ struct LateWatchTests {
     try await night()
     #expect(try day.record("Account", try #require(id))["Phone"]?.string == "1")
     try changeLater("Account", try #require(id), ["Fax": "1"])
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
   }
 
   @Test func `a late create is a duplicate although its record was changed since`() async throws {
-    let (edit, _) = try edit(.create)
-    try await resolve(Case(verb: .create, way: .sentAgain), edit, nil)
+    try await sentAgain(.create)
     let first = try #require(
       try day.state.connection.text("SELECT result_id FROM operation WHERE state = 'done'"))
     // The sender creates another record, and another user changes that as well.
     let fields: JSONObject = ["LastName": "Byron", "Department": "Analysis"]
     let other = try #require(day.org.create("Contact", fields, as: day.ada).id)
     try changeLater("Contact", other, ["Title": "Countess"])
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
     day.server.deliverHeld()
     let page = try day.org.query(
       "SELECT Id FROM Contact WHERE LastName = 'Lovelace' AND Id != '\(first)'", as: day.admin,
@@ -467,11 +460,9 @@ struct LateWatchTests {
   @Test(arguments: [false, true])
   func `a late upsert whose key another user changed is a duplicate`(_ isChanged: Bool) async throws
   {
-    let (edit, _) = try edit(.upsert)
-    try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
+    try await sentAgain(.upsert)
     try changeLater("Site_Visit__c", try visit(), ["External_Id__c": "V-2"])
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
     day.server.deliverHeld()
     if isChanged { try changeLater("Site_Visit__c", try visit(), ["Name": "Office"]) }
     try await night()
@@ -480,14 +471,12 @@ struct LateWatchTests {
 
   @Test(arguments: [false, true])
   func `a late upsert over another user's record is a duplicate`(_ isChanged: Bool) async throws {
-    let (edit, _) = try edit(.upsert)
-    try await resolve(Case(verb: .upsert, way: .sentAgain), edit, nil)
+    try await sentAgain(.upsert)
     #expect(day.org.delete("Site_Visit__c", id: try visit(), as: day.admin).errors.isEmpty)
     try await night()
     try day.org.moveClock(by: 60_000)
     let other = try day.make("Site_Visit__c", ["Name": "Office", "External_Id__c": "V-1"])
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
     day.server.deliverHeld()
     #expect(try day.record("Site_Visit__c", other)["Name"]?.string == "Device")
     if isChanged { try changeLater("Site_Visit__c", other, ["Name": "Office"]) }
@@ -507,8 +496,7 @@ struct LateWatchTests {
     try await night()
     #expect(try verdict() == "conflict")
     try decide(.server)
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
     day.server.deliverHeld()
     #expect(try day.record("Site_Visit__c", known)["Name"]?.string == "Device")
     try changeLater("Site_Visit__c", known, ["External_Id__c": "V-2"])
@@ -567,23 +555,17 @@ struct LateWatchTests {
     #expect(try open() == [])
     if one.verb != .create { try office(one.verb, id) }
     if one.isSeen {
-      try await night()
-      #expect(try open() == [])
+      try await expectQuiet()
     }
     try day.org.moveClock(by: 30_000)
     day.server.deliverHeld()
     try await night()
     #expect(try open() == [1])
-    try acknowledge()
-    try await night()
-    #expect(try open() == [])
-    try await night()
-    #expect(try open() == [], "it is not reported again")
+    try await expectSettled()
   }
 
   @Test func `an update is watched after a user entered its value`() async throws {
-    let (edit, id) = try edit(.update)
-    try await resolve(Case(verb: .update, way: .sentAgain), edit, id)
+    let id = try await sentAgain(.update)
     try office(.update, id)
     try await night()
     try changeLater("Account", try #require(id), ["Phone": "1"])
@@ -604,7 +586,6 @@ struct LateWatchTests {
     try await night()
     #expect(try verdict() == "updated")
     _ = day.org.update("Account", id: try #require(id), ["Fax": "1"], as: day.ada)
-    try await night()
-    #expect(try open() == [])
+    try await expectQuiet()
   }
 }

@@ -3,6 +3,9 @@ import Reports
 import Testing
 
 struct LoaderTablesTests {
+  private let day: FieldDay
+  init() throws { day = try FieldDay() }
+
   private func table(
     _ file: String, _ day: FieldDay, _ mask: ReportMask = ReportMask()
   ) throws -> [String] {
@@ -13,7 +16,6 @@ struct LoaderTablesTests {
   }
 
   @Test func `a new record shows all values that were sent, created or refused`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account(
         "local_1", ["Name": "Made", "Phone": "1", "Website": "https://not.listed.example.com"]),
@@ -44,7 +46,6 @@ struct LoaderTablesTests {
   }
 
   @Test func `no value of a pruned edit is shown`() async throws {
-    let day = try FieldDay()
     try day.handBack([day.account("local_1", ["Name": "Made"])])
     try await day.run()
     try day.state.prune(edits: [1])
@@ -66,7 +67,6 @@ struct LoaderTablesTests {
   }
 
   @Test func `a waiting edit is shown by its verdict, not by an earlier write`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "A", "Phone": "1"])
     day.server.faults.add(.writes, times: 9, .status(400, code: "SOME_RULE"))
     #expect(try await day.verdicts([try day.edited(account: id, ["Phone": "2"])]) == "failed 1")

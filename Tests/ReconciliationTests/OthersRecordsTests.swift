@@ -58,8 +58,7 @@ struct OthersRecordsTests {
     visits()
     day.options.deviceConflicts = across
     try day.handBack([visit("local_1", "first")], install: "a")
-    try day.handBack([visit("local_2", "second")], install: "b")
-    #expect(day.verdicts(try await day.run()) == verdicts)
+    #expect(try await day.verdicts([visit("local_2", "second")], install: "b") == verdicts)
     #expect(try day.count("SELECT Id FROM Site_Visit__c") == count)
     if count > 0 {
       let kept = across == .firstWins ? "first" : "second"
@@ -79,8 +78,7 @@ struct OthersRecordsTests {
     day.options.deviceConflicts = across
     #expect(try await day.verdicts([visit("local_1", "first")], install: "a") == "created 1")
     let id = try #require(try day.details().first?.recordID)
-    try day.handBack([visit("local_2", "second")], install: "b")
-    #expect(day.verdicts(try await day.run()) == verdicts)
+    #expect(try await day.verdicts([visit("local_2", "second")], install: "b") == verdicts)
     let notes = try day.record("Site_Visit__c", id)["Notes__c"]
     #expect(notes == (across == .lastWins ? "second" : "first"))
   }
@@ -296,7 +294,6 @@ struct OthersRecordsTests {
   }
 
   @Test func `an edit discarded after the device's clock was set back is closed`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     var edit = try day.edited(account: id, ["Phone": "5"])
     edit.lastModified = 9_000_000
@@ -311,7 +308,6 @@ struct OthersRecordsTests {
   }
 
   @Test func `a new record that two devices each sent is reported as a duplicate`() async throws {
-    let day = try FieldDay()
     let long = String(repeating: "x", count: 300)
     let edit = day.account("local_1", ["Name": .string(long)])
     #expect(try await day.verdicts([edit], install: "one", handback: 1) == "failed 1")
@@ -328,7 +324,6 @@ struct OthersRecordsTests {
 
   @Test(arguments: [true, false])
   func `edits made before a decision go into the chosen record`(_ takesOurs: Bool) async throws {
-    let day = try FieldDay()
     let edit = day.account("local_1", ["Name": "New", "Phone": "1"])
     #expect(try await day.verdicts([edit], handback: 1) == "created 1")
     let ours = try #require(try day.details().first?.recordID)

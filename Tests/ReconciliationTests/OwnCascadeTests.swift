@@ -6,11 +6,11 @@ import Reconciliation
 import Testing
 
 struct OwnCascadeTests {
-  /// The device's write below the record that it deletes.
-  enum Work: String, CaseIterable {
-    case changesDetail, makesDetail, changesDetailOfDetail, makesDetailOfDetail
-    case changesDetailByExternalID
-  }
+  /// The device's writes below the record that it deletes.
+  private static let works: [CascadeScene.Work] = [
+    .changesDetail, .makesDetail, .changesDetailOfDetail, .makesDetailOfDetail,
+    .changesDetailByExternalID,
+  ]
 
   /// How a record came below the deleted one after the device was issued it.
   enum Move: String, CaseIterable { case byDevice, byOthers }
@@ -37,51 +37,20 @@ struct OwnCascadeTests {
     }
   }
 
-  private let day: FieldDay
-  private let account: String
-  private let other: String
-  private let contact: String
-  init() throws {
-    day = try FieldDay()
-    day.rules.append(FieldDay.rule("tasks", ["Subject", "WhoId"]))
-    day.rules.append(
-      FieldDay.rule(
-        "keyed", ["LastName", "Department", "External_Id__c"], externalID: "External_Id__c"))
-    account = try #require(day.org.create("Account", ["Name": "Mill"], as: day.ada).id)
-    other = try day.make("Account", ["Name": "Other"])
-    contact = try day.make(
-      "Contact", ["LastName": "Child", "AccountId": .string(account), "External_Id__c": "C-1"])
-  }
-
-  private func deletion() throws -> Edit { try day.edited(account: account, [:], deleted: true) }
-
-  private func edit(_ work: Work) throws -> Edit {
-    switch work {
-    case .changesDetail: return try day.edited(contact: contact, ["Department": "1"])
-    case .makesDetail:
-      return day.contact("local_1", ["LastName": "New", "AccountId": .string(account)])
-    case .changesDetailOfDetail:
-      let task = try day.make("Task", ["Subject": "Call", "WhoId": .string(contact)])
-      return try day.edited("tasks", "Task", task, ["Subject": "Write"])
-    case .makesDetailOfDetail:
-      return day.created(
-        "tasks", "Task", "local_1", ["Subject": "Call", "WhoId": .string(contact)])
-    case .changesDetailByExternalID:
-      return day.created(
-        "keyed", "Contact", "local_1",
-        ["LastName": "Child", "Department": "1", "External_Id__c": "C-1"])
-    }
-  }
+  private let scene: CascadeScene
+  private var day: FieldDay { scene.day }
+  private var other: String { scene.other }
+  init() throws { scene = try CascadeScene() }
 
   /// An edit of a contact that is below the deleted account when it is reconciled.
   private func edit(_ move: Move) throws -> Edit {
     let id = try day.make("Contact", ["LastName": "Mover", "AccountId": .string(other)])
     switch move {
     case .byDevice:
-      return try day.edited(contact: id, ["AccountId": .string(account), "Department": "1"])
+      return try day.edited(contact: id, ["AccountId": .string(scene.account), "Department": "1"])
     case .byOthers:
       let edit = try day.edited(contact: id, ["Department": "1"])
-      try day.change("Contact", id, ["AccountId": .string(account)])
+      try day.change("Contact", id, ["AccountId": .string(scene.account)])
       return edit
     }
   }
@@ -91,18 +60,17 @@ struct OwnCascadeTests {
   }
 
   private func accounts() throws -> Int {
-    try day.count("SELECT Id FROM Account WHERE Id = '\(account)'")
+    try day.count("SELECT Id FROM Account WHERE Id = '\(scene.account)'")
   }
 
   // MARK: what the device deletes with the record
 
-  @Test(arguments: Work.allCases, [true, false])
+  @Test(arguments: works, [true, false])
   func `what a device writes below its own deletion is deleted, not sent`(
-    _ work: Work, _ isDeletionFirst: Bool
+    _ work: CascadeScene.Work, _ isDeletionFirst: Bool
   ) async throws {
-    let edits = [try deletion(), try edit(work)]
-    try day.handBack(isDeletionFirst ? edits : edits.reversed())
-    #expect(day.verdicts(try await day.run()) == "deleted 2")
+    let edits = [try scene.deletion(), try scene.edit(work)]
+    #expect(try await day.verdicts(isDeletionFirst ? edits : edits.reversed()) == "deleted 2")
     #expect(day.writes.count == 1)
     let words = "it is deleted with its parent, which the device deleted"
     #expect(try day.details().compactMap(\.message) == [words])
@@ -112,18 +80,18 @@ struct OwnCascadeTests {
 
   @Test func `new records below each other are deleted with the record above them`() async throws {
     try day.handBack([
-      try deletion(), try edit(.makesDetail),
+      try scene.deletion(), try scene.edit(.makesDetail),
       day.created("tasks", "Task", "local_2", ["Subject": "Call", "WhoId": "local_1"]),
     ])
     #expect(day.verdicts(try await day.run()) == "deleted 3")
     #expect(try contacts("LastName = 'New'") == 0)
   }
 
-  @Test(arguments: [Work.changesDetail, .makesDetail], [true, false])
+  @Test(arguments: [CascadeScene.Work.changesDetail, .makesDetail], [true, false])
   func `they are resolved with a deletion whose answer is lost`(
-    _ work: Work, _ afterCommit: Bool
+    _ work: CascadeScene.Work, _ afterCommit: Bool
   ) async throws {
-    try day.handBack([try deletion(), try edit(work)])
+    try day.handBack([try scene.deletion(), try scene.edit(work)])
     day.server.faults.add(.writes, .drop(afterCommit: afterCommit))
     #expect(day.verdicts(try await day.run()) == "deleted 2")
     #expect(try day.state.unsettledEdits().isEmpty)
@@ -133,8 +101,9 @@ struct OwnCascadeTests {
   @Test func `they wait while the deletion is refused, and are sent when it is discarded`()
     async throws
   {
-    _ = day.org.create("Case", ["Subject": "Open", "AccountId": .string(account)], as: day.admin)
-    try day.handBack([try deletion(), try edit(.makesDetail)])
+    _ = day.org.create(
+      "Case", ["Subject": "Open", "AccountId": .string(scene.account)], as: day.admin)
+    try day.handBack([try scene.deletion(), try scene.edit(.makesDetail)])
     #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
     #expect(day.verdicts(try await day.run()) == "blocked 1")
     #expect(try contacts("LastName = 'New'") == 0)
@@ -150,7 +119,7 @@ struct OwnCascadeTests {
     _ move: Move, _ policy: ReconcileOptions.DeviceConflicts
   ) async throws {
     day.options.deviceConflicts = policy
-    try day.handBack([try deletion(), try edit(move)], issued: 0)
+    try day.handBack([try scene.deletion(), try edit(move)], issued: 0)
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     #expect(try day.details().map(\.otherEdits) == [[2], [1]])
     #expect(day.writes.isEmpty)
@@ -167,7 +136,7 @@ struct OwnCascadeTests {
   }
 
   @Test func `a decided deletion is sent, and the move below it stays open`() async throws {
-    try day.handBack([try deletion(), try edit(.byDevice)])
+    try day.handBack([try scene.deletion(), try edit(.byDevice)])
     #expect(day.verdicts(try await day.run()) == "device conflict 2")
     try day.decide(1, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1")
@@ -181,7 +150,7 @@ struct OwnCascadeTests {
   ) async throws {
     day.rules = try syncUps.rules()
     let edits = [
-      try deletion(), try day.edited(contact: contact, ["AccountId": .string(other)]),
+      try scene.deletion(), try day.edited(contact: scene.contact, ["AccountId": .string(other)]),
     ]
     try day.handBack(isDeletionFirst ? edits : edits.reversed())
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
@@ -193,7 +162,7 @@ struct OwnCascadeTests {
   func `a record that the device moved to a new one is kept`(_ syncUps: SyncUps) async throws {
     day.rules = try syncUps.rules()
     try day.handBack([
-      try deletion(), try day.edited(contact: contact, ["AccountId": "local_1"]),
+      try scene.deletion(), try day.edited(contact: scene.contact, ["AccountId": "local_1"]),
       day.account("local_1", ["Name": "New"]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 1, deleted 1, updated 1")
@@ -205,12 +174,12 @@ struct OwnCascadeTests {
     _ syncUps: SyncUps
   ) async throws {
     day.rules = try syncUps.rules() + [FieldDay.rule("tasks", ["Subject", "WhoId"])]
-    let fields: JSONObject = ["LastName": "Own", "AccountId": .string(account)]
+    let fields: JSONObject = ["LastName": "Own", "AccountId": .string(scene.account)]
     let own = try #require(day.org.create("Contact", fields, as: day.ada).id)
     let task = try day.make("Task", ["Subject": "Call", "WhoId": .string(own)])
     let target = try day.make("Contact", ["LastName": "Other", "AccountId": .string(other)])
     try day.handBack([
-      try deletion(), try day.edited(contact: own, [:], deleted: true),
+      try scene.deletion(), try day.edited(contact: own, [:], deleted: true),
       try day.edited("tasks", "Task", task, ["WhoId": .string(target)]),
     ])
     #expect(day.verdicts(try await day.run()) == "deleted 2, updated 1")
@@ -222,12 +191,12 @@ struct OwnCascadeTests {
     _ syncUps: SyncUps
   ) async throws {
     day.rules = try syncUps.rules()
-    let moved = try day.edited(contact: contact, ["AccountId": .string(other)])
-    try day.change("Contact", contact, ["Department": "1"])
-    try day.handBack([try deletion(), moved], issued: 0)
+    let moved = try day.edited(contact: scene.contact, ["AccountId": .string(other)])
+    try day.change("Contact", scene.contact, ["Department": "1"])
+    try day.handBack([try scene.deletion(), moved], issued: 0)
     #expect(day.verdicts(try await day.run()) == "blocked 1, conflict 1")
     #expect(day.verdicts(try await day.run()) == "blocked 1")
-    #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(scene.account)'") == 1)
     try day.decide(2, .device)
     #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
     #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
@@ -239,11 +208,10 @@ struct OwnCascadeTests {
   ) async throws {
     day.rules = try syncUps.rules()
     let moved = try day.edited(
-      contact: contact, ["AccountId": .string(other), "Email": "no address"])
-    try day.handBack([try deletion(), moved])
-    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+      contact: scene.contact, ["AccountId": .string(other), "Email": "no address"])
+    #expect(try await day.verdicts([scene.deletion(), moved]) == "blocked 1, failed 1")
     #expect(try day.details().first?.otherEdits == [2])
-    #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(scene.account)'") == 1)
     try day.decide(2, .discard)
     #expect(day.verdicts(try await day.run()) == "deleted 1, discarded 1")
   }
@@ -277,8 +245,8 @@ struct OwnCascadeTests {
     day.rules = try rules()
     var changes: JSONObject = ["AccountId": .string(other)]
     if isEdited { changes["Department"] = "1" }
-    let moved = try day.edited(contact: contact, changes)
-    try day.handBack([try deletion(), moved], issued: 0)
+    let moved = try day.edited(contact: scene.contact, changes)
+    try day.handBack([try scene.deletion(), moved], issued: 0)
     let first = day.verdicts(try await day.run())
     #expect(first == "blocked 1, " + (isEdited ? verdicts[1] : verdicts[0]) + " 1")
     let words = try day.details().compactMap(\.message)
@@ -287,8 +255,8 @@ struct OwnCascadeTests {
         "a record that the device has moved away from it is still below it, because no sync up sends the reference"
       ])
     #expect(try await day.run().verdicts[.blocked] == 1)
-    #expect(try contacts("LastName = 'Child' AND AccountId = '\(account)'") == 1)
-    try day.change("Contact", contact, ["AccountId": .string(other)])
+    #expect(try contacts("LastName = 'Child' AND AccountId = '\(scene.account)'") == 1)
+    try day.change("Contact", scene.contact, ["AccountId": .string(other)])
     #expect(try await day.run().verdicts[.deleted] == 1)
     #expect(try contacts("LastName = 'Child' AND AccountId = '\(other)'") == 1)
   }
@@ -298,10 +266,9 @@ struct OwnCascadeTests {
       FieldDay.rule("accounts", ["Name"], mode: .overwrite),
       FieldDay.rule("contacts", ["LastName", "Department", "AccountId"], mode: .overwrite),
     ]
-    let edit = try day.edited(contact: contact, ["Department": "1"])
-    try day.change("Contact", contact, ["AccountId": .string(other)])
-    try day.handBack([try deletion(), edit])
-    #expect(day.verdicts(try await day.run()) == "deleted 1, updated 1")
+    let edit = try day.edited(contact: scene.contact, ["Department": "1"])
+    try day.change("Contact", scene.contact, ["AccountId": .string(other)])
+    #expect(try await day.verdicts([scene.deletion(), edit]) == "deleted 1, updated 1")
     #expect(try contacts("Department = '1' AND AccountId = '\(other)'") == 1)
   }
 }

@@ -108,8 +108,7 @@ struct OwnSyncsTests {
     } else {
       try day.change("Account", id, ["Phone": "A"])
     }
-    try day.handBack([edit])
-    #expect(day.verdicts(try await day.run()) == (isOwn ? "conflict 1" : "updated 1"))
+    #expect(try await day.verdicts([edit]) == (isOwn ? "conflict 1" : "updated 1"))
     let record = try day.record("Account", id)
     #expect(record["Phone"] == "A" && record["Name"] == (isOwn ? "One" : "Two"))
   }

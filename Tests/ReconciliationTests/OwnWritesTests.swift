@@ -9,13 +9,15 @@ import Testing
 /// The writes that a device's later edits are compared with: those of its own past, as far as their
 /// result is known.
 struct OwnWritesTests {
+  private let day: FieldDay
+  init() throws { day = try FieldDay() }
+
   /// Another user changes a record after an edit of it was sent, before it is read back.
   private func comesBetween(_ day: FieldDay, _ id: String, _ fields: JSONObject) {
     day.server.faults.add(.kind(.retrieve), nth: 2, times: 1, .update(id, fields))
   }
 
   @Test func `a field that a write did not send was not issued to its device`() async throws {
-    let day = try FieldDay()
     day.options.mergesFields = true
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let other = try day.make("Account", ["Name": "Other", "Phone": "1", "Industry": "Energy"])
@@ -33,7 +35,6 @@ struct OwnWritesTests {
   }
 
   @Test func `others' changes before our write was read back are not ours`() async throws {
-    let day = try FieldDay()
     let id = try day.make("Account", ["Name": "One", "Phone": "1", "Industry": "Energy"])
     let edit = try day.edited(account: id, ["Phone": "2"])
     try day.handBack([edit], handback: 1)
@@ -62,7 +63,6 @@ struct OwnWritesTests {
   }
 
   @Test func `an edit whose device read the outcome contradicts no other soup`() async throws {
-    let day = try FieldDay()
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(account: id, ["Phone": "2"])])
@@ -79,7 +79,6 @@ struct OwnWritesTests {
   func `of two rows that contradict each other, a decided one is not replaced by the other`(
     _ decision: Decision, _ decided: Int64
   ) async throws {
-    let day = try FieldDay()
     day.rules = ["accounts", "others"].map { FieldDay.rule($0, ["Name", "Phone", "Industry"]) }
     let id = try day.make("Account", ["Name": "One", "Phone": "1"])
     let edits = [
@@ -101,7 +100,6 @@ struct OwnWritesTests {
   @Test(arguments: [true, false])
   func `an instant correction of a new record by another user is kept`(_ isLost: Bool) async throws
   {
-    let day = try FieldDay()
     let edit = day.contact("local_1", ["LastName": "Lovelace", "Department": "Analysis"])
     try day.handBack([edit], handback: 1)
     let admin = day.admin
@@ -168,7 +166,6 @@ struct OwnWritesTests {
   }
 
   @Test func `a retry leaves an open edit that a later edit replaced`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try day.made("Account", ["Name": "One", "Phone": "1"], edited: ["Phone": "2"])
     try day.change("Account", id, ["Phone": "office"])
     #expect(try await day.verdicts([edit]) == "conflict 1")

@@ -66,19 +66,6 @@ struct ReconciliationRulesTests {
     #expect(record["Phone"] == "1" && record["Description"] == "edited")
   }
 
-  @Test func `a later edit waits for an earlier one whose answer is lost`() async throws {
-    day.options.unansweredWaitSeconds = 900
-    let edit = day.account("local_1", ["Name": "New"])
-    day.server.faults.add(.writes, nth: 1, times: 1, .drop(afterCommit: true))
-    #expect(try await day.verdicts([edit], handback: 1) == "unconfirmed 1")
-    try day.handBack([try edit.changed(["Phone": "7"], later: 10)], handback: 2)
-    #expect(try await day.run().verdicts == [.unconfirmed: 2])
-    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New'") == 1)
-    day.options.unansweredWaitSeconds = 0
-    #expect(day.verdicts(try await day.run()) == "created 1, updated 1")
-    #expect(try day.count("SELECT Id FROM Account WHERE Name = 'New' AND Phone = '7'") == 1)
-  }
-
   @Test func `a later return lacking the row leaves an unconfirmed edit to resolve`() async throws {
     day.options.unansweredWaitSeconds = 900
     let edit = day.account("local_1", ["Name": "New"])
@@ -171,8 +158,11 @@ struct ReconciliationRulesTests {
     try day.handBack([
       day.account("local_1", ["Phone": "no name"]),
       day.contact("local_2", ["LastName": "Kid", "AccountId": "local_1"]),
+      day.contact("local_3", ["LastName": "Free"]),
     ])
-    #expect(day.verdicts(try await day.run()) == "blocked 1, failed 1")
+    #expect(day.verdicts(try await day.run()) == "blocked 1, created 1, failed 1")
+    let refused = try #require(try day.details().first { $0.code != nil })
+    #expect(refused.code == "REQUIRED_FIELD_MISSING" && refused.errorFields == ["Name"])
     let words = "AccountId refers to a record that did not reach the org"
     #expect(try day.details().compactMap(\.message).contains(words))
     for _ in 0..<2 {
@@ -235,19 +225,5 @@ struct ReconciliationRulesTests {
     try fixture.record(
       "c", install: "A", handback: 3, [LedgerFixture.update(1, date: 5, name: "x")])
     #expect(try includes(fixture.state) == [1])
-  }
-
-  @Test func `a later return supersedes the soups that it has, and no others`() throws {
-    for hasSoup in [true, false] {
-      let fixture = try LedgerFixture()
-      try fixture.record(
-        "a", install: "A", handback: 1, [LedgerFixture.update(1, date: 5, name: "x")])
-      let row =
-        hasSoup
-        ? LedgerFixture.returned("b", install: "A", handback: 2)
-        : LedgerFixture.returned("b", install: "A", handback: 2, totals: [:])
-      _ = try fixture.state.record(return: row, edits: [])
-      #expect(try includes(fixture.state) == (hasSoup ? [2] : []))
-    }
   }
 }

@@ -3,6 +3,9 @@ import MobileSync
 import Testing
 
 struct ReplacedEditsTests {
+  private let day: FieldDay
+  init() throws { day = try FieldDay() }
+
   /// An edit whose requests got no answer and never arrived; it stays unconfirmed until the next
   /// run.
   private func doubtful(_ day: FieldDay, handback: Int64) async throws -> (String, Edit) {
@@ -13,7 +16,6 @@ struct ReplacedEditsTests {
   }
 
   @Test func `an unconfirmed edit that never arrived yields to the next one`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try await doubtful(day, handback: 1)
     try day.handBack([try edit.changed(["Phone": "3"], later: 5)], handback: 2)
     let writes = day.writes.count
@@ -23,7 +25,6 @@ struct ReplacedEditsTests {
   }
 
   @Test func `an unconfirmed edit that its device no longer has is not sent`() async throws {
-    let day = try FieldDay()
     let (id, _) = try await doubtful(day, handback: 1)
     try day.handBack([], handback: 2)
     let writes = day.writes.count
@@ -40,14 +41,12 @@ struct ReplacedEditsTests {
   }
 
   @Test func `a later date alone does not replace an open edit`() async throws {
-    let day = try FieldDay()
     let (_, edit) = try await conflict(day)
     #expect(try await day.verdicts([try edit.changed(["Phone": "3"], later: 5)]) == "conflict 1")
     #expect(try day.retries(1))
   }
 
   @Test func `a sent edit replaces its device's open edits of the record at once`() async throws {
-    let day = try FieldDay()
     let (id, edit) = try await conflict(day)
     // The device has synced, and its user has continued.
     let fresh = try day.edited(account: id, ["Phone": "3"])
@@ -59,7 +58,6 @@ struct ReplacedEditsTests {
   }
 
   @Test func `another device's open edit stays open when one is sent`() async throws {
-    let day = try FieldDay()
     day.options.deviceConflicts = .lastWins
     let (id, _) = try await conflict(day)
     let other = try day.edited(account: id, ["Phone": "3"])
@@ -70,7 +68,6 @@ struct ReplacedEditsTests {
   // MARK: several soups
 
   private func soups(_ mode: MergeMode = .leaveIfChanged) throws -> FieldDay {
-    let day = try FieldDay()
     day.rules = ["accounts", "others"].map {
       FieldDay.rule($0, ["Name", "Phone", "Industry"], mode: mode)
     }

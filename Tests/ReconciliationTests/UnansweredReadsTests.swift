@@ -4,8 +4,11 @@ import Testing
 /// A query that the org cannot answer, for any user and any number of times: edits that need the
 /// answer are not attempted.
 struct UnansweredReadsTests {
+  private let day: FieldDay
+  init() throws { day = try FieldDay() }
+
   /// From now on the org answers 500 to a query about contacts, or to any query.
-  private func fail(_ day: FieldDay, _ match: FaultMatch) {
+  private func fail(_ match: FaultMatch) {
     day.server.faults.add(
       match, times: 100_000, .status(500, code: "UNKNOWN_EXCEPTION", message: "gack"))
   }
@@ -17,7 +20,7 @@ struct UnansweredReadsTests {
     pathPrefix: "/services/data/v66.0/sobjects/Contact/describe")
 
   /// Ada's edit of a contact and Ben's of an account; the account.
-  private func handBack(_ day: FieldDay) throws -> (contact: String, account: String) {
+  private func handBack() throws -> (contact: String, account: String) {
     let contact = try day.make("Contact", ["LastName": "Lovelace", "Department": "1"])
     let account = try day.make("Account", ["Name": "One", "Phone": "1"])
     try day.handBack([try day.edited(contact: contact, ["Department": "2"])])
@@ -27,9 +30,8 @@ struct UnansweredReadsTests {
 
   @Test(arguments: [retrieve, describe])
   func `no other user's edits wait for it`(_ match: FaultMatch) async throws {
-    let day = try FieldDay()
-    let (contact, account) = try handBack(day)
-    fail(day, match)
+    let (contact, account) = try handBack()
+    fail(match)
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 1, updated 1")
     #expect(summary.interruption == nil)
@@ -43,14 +45,13 @@ struct UnansweredReadsTests {
   }
 
   @Test func `writes stand if only reading them back fails`() async throws {
-    let day = try FieldDay()
     day.rules = [
       FieldDay.rule("accounts", ["Name", "Phone"], mode: .overwrite),
       FieldDay.rule("contacts", ["LastName", "Email"], mode: .overwrite),
     ]
     try day.handBack([day.contact("local_1", ["LastName": "Byron"])])
     try day.handBack([day.account("local_1", ["Name": "New"])], user: day.ben)
-    fail(day, FaultMatch(method: "POST", pathPrefix: Self.retrieve.pathPrefix))
+    fail(FaultMatch(method: "POST", pathPrefix: Self.retrieve.pathPrefix))
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "created 2")
     #expect(summary.interruption == nil)
@@ -58,9 +59,8 @@ struct UnansweredReadsTests {
   }
 
   @Test func `an unreachable org stops all users`() async throws {
-    let day = try FieldDay()
-    _ = try handBack(day)
-    fail(day, .init())
+    _ = try handBack()
+    fail(.init())
     let summary = try await day.run()
     #expect(day.verdicts(summary) == "not attempted 2")
     #expect(summary.interruption != nil)

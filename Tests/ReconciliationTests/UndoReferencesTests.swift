@@ -4,14 +4,16 @@ import LocalOrg
 import Testing
 
 struct UndoReferencesTests {
-  private func undoLast(_ day: FieldDay) throws {
+  private let day: FieldDay
+  init() throws { day = try FieldDay() }
+
+  private func undoLast() throws {
     let run = try #require(try day.state.runs(limit: 1).first?.id)
     let written = try day.state.sentEdits(by: run).written
     try day.state.decide(written.map { PendingDecision($0, .undo(run: run)) }, by: "grace")
   }
 
   @Test func `references to new records are queried together, by relation`() async throws {
-    let day = try FieldDay()
     var users = [day.ada, day.ben]
     for number in 1...18 {
       let user = try day.org.addUser(
@@ -24,7 +26,7 @@ struct UndoReferencesTests {
         [day.contact("local_\(number)", ["LastName": .string("New \(number)")])], user: user)
     }
     #expect(day.verdicts(try await day.run()) == "created 20")
-    try undoLast(day)
+    try undoLast()
     let before = day.server.log.count
     #expect(day.verdicts(try await day.run()) == "undone 20")
     let asked = day.server.log.entries(after: before).compactMap(\.soql)
@@ -35,13 +37,12 @@ struct UndoReferencesTests {
   }
 
   @Test func `a reference created while others are undone keeps its record`() async throws {
-    let day = try FieldDay()
     try day.handBack([
       day.account("local_1", ["Name": "Quay"]),
       day.contact("local_2", ["LastName": "Keel", "AccountId": "local_1"]),
     ])
     #expect(day.verdicts(try await day.run()) == "created 2")
-    try undoLast(day)
+    try undoLast()
     let admin = day.admin
     // The contact is deleted first; then another user creates one.
     day.server.faults.add(
@@ -88,12 +89,11 @@ struct UndoReferencesTests {
     #expect(
       try day.count("SELECT Id FROM Account WHERE Name LIKE 'Ring%' AND ParentId <> null")
         == makers.count)
-    try undoLast(day)
+    try undoLast()
   }
 
   @Test func `new records that refer to each other are deleted together, of any user`() async throws
   {
-    let day = try FieldDay()
     try await circle([day.ada, day.ada, day.ben], of: day)
     #expect(try await day.plan().counts == [.undone: 3])
     #expect(day.verdicts(try await day.run()) == "undone 3")
@@ -101,13 +101,11 @@ struct UndoReferencesTests {
   }
 
   @Test func `a new record that refers to itself is deleted`() async throws {
-    let day = try FieldDay()
     try await circle([day.ada], of: day)
     #expect(day.verdicts(try await day.run()) == "undone 1")
   }
 
   @Test func `a cycle with other users' records stays`() async throws {
-    let day = try FieldDay()
     try await circle([day.ada, day.ben], of: day)
     let found = try day.org.query(
       "SELECT Id FROM Account WHERE Name = 'Ring 1'", as: day.admin, includeDeleted: false)

@@ -174,6 +174,14 @@ package struct Campaign<History: RandomHistory>: Sendable {
     return outcome.tally
   }
 
+  /// A history as Swift writes its setup and its steps, without the names of modules and types.
+  package static func text<Setup>(_ setup: Setup, _ steps: [History.Step]) -> String {
+    let lines = ["\(setup)"] + steps.enumerated().map { "  \($0 + 1). \($1)" }
+    return lines.joined(separator: "\n")
+      .replacing(/\w+Tests\.(?:\w+\.)*(?=[a-z])/, with: ".").replacing(
+        /\w+Tests\.(?:\w+\.)*/, with: "")
+  }
+
   /// Runs one history; any error is a violation.
   package static func attempt(_ history: History) async -> Result<Tally, Violation> {
     do { return .success(try await history.play()) } catch let violation as Violation {

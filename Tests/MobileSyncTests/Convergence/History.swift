@@ -1,7 +1,7 @@
 import MobileSync
 import TestSupport
 
-struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
+struct HistorySetup: Sendable, Hashable {
   var object: String
   var fields: [String]
   var isBriefcase: Bool
@@ -19,12 +19,6 @@ struct HistorySetup: Sendable, Hashable, CustomStringConvertible {
 
   /// The field that makes a create safe to repeat.
   var externalID: String? { object == "Site_Visit__c" ? "External_Id__c" : nil }
-
-  var description: String {
-    "\(object) by \(isBriefcase ? "briefcase" : "soql") \(downMode.rawValue), up by "
-      + "\(upKind.rawValue) of \(upBatch) \(upMode.rawValue), overlap \(overlapSeconds) s, "
-      + "quiet \(quietSeconds) s" + (goesBack ? ", the org's clock goes back once" : "")
-  }
 
   static func draw(_ random: inout HistoryRandom) -> HistorySetup {
     let isCustom = random.chance(40)
@@ -101,8 +95,5 @@ struct History: RandomHistory, Hashable {
     random.pick(weighted: [(5, Step.Moment.now), (2, .same), (3, .late(1 + random.below(40)))])
   }
 
-  var description: String {
-    let lines = steps.enumerated().map { "  \($0 + 1). \($1)" }
-    return "\(setup)\n" + lines.joined(separator: "\n")
-  }
+  var description: String { Campaign<History>.text(setup, steps) }
 }

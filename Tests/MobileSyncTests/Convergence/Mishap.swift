@@ -1,7 +1,7 @@
 import TestSupport
 
 /// A fault during one sync of a history.
-struct Mishap: Sendable, Hashable, CustomStringConvertible {
+struct Mishap: Sendable, Hashable {
   /// The kinds of fault; each occurs at least fifty times in a full campaign.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case dropBefore = "connection dropped before the commit"
@@ -24,7 +24,6 @@ struct Mishap: Sendable, Hashable, CustomStringConvertible {
   var nth: Int
   /// Other random choices: the record, the number of bytes, the repetitions.
   var salt: Int
-  var description: String { "\(kind.rawValue) (request \(nth), salt \(salt))" }
 
   static func draw(_ random: inout HistoryRandom, _ sync: Step.Sync, _ setup: HistorySetup)
     -> Mishap

@@ -1,4 +1,3 @@
-import Dispatch
 import LocalOrg
 import MobileSync
 import SmartStore
@@ -28,8 +27,7 @@ import Testing
 
   @Test func `a failed rule is reported, holds the cursor and makes no ghosts`() async throws {
     let (store, accounts, contacts) = try await Base.store(accounts: 3, contacts: 3)
-    let run = try await Base.start(store)
-    try await run.finish()
+    let run = try await Base.start(store).finished()
     let cursor = await run.lastState.maxTimeStamp
     let rules = try store.org.org.briefcaseRules(of: store.org.admin, app: "app")
     let rule = try #require(rules.first { $0.object == "Contact" }).id
@@ -48,8 +46,7 @@ import Testing
     #expect(ghosts.count == 0)
     #expect(ghosts.warnings.contains { $0.contains(rule) })
     // The rule works again: changes made while it failed are not missed.
-    let healed = try await store.manager.reSync(id: run.syncID)
-    try await healed.finish()
+    let healed = try await store.manager.reSync(id: run.syncID).finished()
     #expect(try await store.element(contacts[0], in: "contacts")?["LastName"] == "missed")
     #expect(await healed.lastState.maxTimeStamp > cursor)
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
@@ -59,8 +56,7 @@ import Testing
     let (store, _, contacts) = try await Base.store(accounts: 2, contacts: 2)
     store.org.server.faults.add(
       .kind(.priming), .ruleError(ruleID: "0bR000000000001", object: "Contact"))
-    let run = try await Base.start(store)
-    try await run.finish()
+    let run = try await Base.start(store).finished()
     #expect(await run.lastState.maxTimeStamp == -1)
     #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 4)
     #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
@@ -69,8 +65,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `an unreadable record is kept, reported and reread`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Base.store(platform, accounts: 4)
-    let run = try await Base.start(store, Base.target([Base.accounts]))
-    try await run.finish()
+    let run = try await Base.start(store, Base.target([Base.accounts])).finished()
     for id in ids { try store.org.update("Account", id, ["Name": "new"]) }
     store.org.server.faults.add(.kind(.retrieve), .nullEntry(id: ids[2]))
     let second = try await store.manager.reSync(id: run.syncID)
@@ -86,8 +81,7 @@ import Testing
 
   @Test func `of several unreadable records the earliest holds the cursor`() async throws {
     let (store, all, _) = try await Base.store(accounts: 4)
-    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
-    try await run.finish()
+    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1)).finished()
     let ids = Array(all.sorted()[0..<3])
     // The record changed first is requested first, in the middle, or last. The readable ones change
     // later, by more than the overlap.
@@ -156,8 +150,7 @@ import Testing
     let info = BriefcaseObjectInfo(
       soupName: "numbered", sobjectType: "Account", fieldlist: ["Name"],
       idFieldName: "AccountNumber", modificationDateFieldName: "SystemModstamp")
-    let run = try await Base.start(store, Base.target([info]))
-    try await run.finish()
+    let run = try await Base.start(store, Base.target([info])).finished()
     #expect(await run.lastState.maxTimeStamp > 0)
     try org.update("Account", ids[1], ["Name": "new"])
     try org.delete(ids[0])
@@ -177,42 +170,6 @@ import Testing
       await run.story == ["RUNNING 0/-1", "RUNNING 0/2500", "RUNNING 80/2500", "DONE 100/2500"])
     #expect(org.requests(.priming) == 2)
     #expect(org.requests(.retrieve) == 2)
-  }
-
-  @Test(arguments: Platform.allCases)
-  func `a sync stopped midway is complete when run again`(_ platform: Platform) async throws {
-    let (store, ids, _) = try await Base.store(platform, accounts: 10)
-    let gate = RequestGate()
-    gate.close(store.org, .kind(.retrieve), nth: 5)
-    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 1))
-    await gate.reached()
-    var states = run.makeAsyncIterator()
-    while let state = await states.next(), state.progress < 30 {}
-    await store.manager.stop()
-    gate.open()
-    while await states.next() != nil {}
-    let last = await run.lastState
-    #expect(last.status == .stopped)
-    #expect(last.maxTimeStamp == -1)
-    let stored = try await store.elements().count
-    #expect(stored >= 3 && stored < 10)
-    let runs = try await store.manager.restart(restartStoppedSyncs: true)
-    #expect(runs.count == 1)
-    try await runs.first?.finish()
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(try await store.manager.syncStatus(id: run.syncID)?.status == .done)
-  }
-
-  @Test func `a session that ends midway fails the sync; the next run is complete`() async throws {
-    let (store, ids, _) = try await Base.store(accounts: 6)
-    store.org.server.faults.add(.kind(.retrieve), nth: 2, .expireSession)
-    let run = try await Base.start(store, Base.target([Base.accounts], perRetrieve: 2))
-    let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(error?.cause?.kind == .authentication)
-    #expect(await run.lastState.status == .failed)
-    let manager = try await store.restarted()
-    try await manager.reSync(id: run.syncID).finish()
-    #expect(try await store.column("Id") == ids.sorted())
   }
 
   @Test func `a repeated relay token or a short response fails the sync`() async throws {

@@ -29,17 +29,37 @@ import Testing
       target: target, options: SyncOptions(mergeMode: mode), soupName: "does-not-matter")
   }
 
+  /// Briefcases of twelve records of each type, with the retrieves of a sync and the progress that
+  /// it reports after each page but the last.
+  private static let pages:
+    [(infos: [BriefcaseObjectInfo], perRetrieve: Int, retrieves: Int, progress: [Int])] = [
+      ([accounts], 500, 1, []), ([accounts], 2, 6, [16, 33, 50, 66, 83]),
+      // Two types share a page, or one page has the end of the first and the start of the second.
+      ([accounts, contacts], 2000, 2, []), ([accounts, contacts], 5, 6, [20, 41, 62, 83]),
+      ([accounts, contacts], 3, 8, [12, 25, 37, 50, 62, 75, 87]),
+    ]
+
   // SDK: testStartFetchNoMaxTimeStamp (197)
   // SDK: testSyncDownFetchingOneObjectType (199)
-  @Test(arguments: Platform.allCases)
-  func `the briefcase's records arrive in one page`(_ platform: Platform) async throws {
-    let (store, ids, _) = try await Self.store(platform, accounts: 12)
-    let run = try await Self.start(store, Self.target([Self.accounts], perRetrieve: 500))
-    #expect(await run.story == ["RUNNING 0/-1", "RUNNING 0/12", "DONE 100/12"])
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(try await store.column("Name").count == 12)
+  // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
+  // SDK: testSyncDownFetchingTwoObjectTypes (201)
+  // SDK: testSyncDownFetchingTwoObjectTypesWithMultipleRetrieveCalls (202)
+  @Test(arguments: Platform.allCases, pages.indices)
+  func `the briefcase's records arrive in pages of the size given, in the order of the infos`(
+    _ platform: Platform, _ number: Int
+  ) async throws {
+    let (infos, perRetrieve, retrieves, progress) = Self.pages[number]
+    let (store, accounts, contacts) = try await Self.store(
+      platform, accounts: 12, contacts: 12 * (infos.count - 1))
+    let run = try await Self.start(store, Self.target(infos, perRetrieve: perRetrieve))
+    let total = 12 * infos.count
+    #expect(
+      await run.story == ["RUNNING 0/-1", "RUNNING 0/\(total)"]
+        + progress.map { "RUNNING \($0)/\(total)" } + ["DONE 100/\(total)"])
+    #expect(try await store.column("Id") == accounts.sorted())
+    #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
     #expect(store.org.requests(.priming) == 1)
-    #expect(store.org.requests(.retrieve) == 1)
+    #expect(store.org.requests(.retrieve) == retrieves)
     for element in try await store.elements() {
       #expect(element["__sync_id__"]?.int == run.syncID)
       #expect(element["__local__"] == false)
@@ -51,8 +71,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `a second run fetches only new and modified records`(_ platform: Platform) async throws {
     let (store, ids, _) = try await Self.store(platform, accounts: 6)
-    let first = try await Self.start(store, Self.target([Self.accounts]))
-    try await first.finish()
+    let first = try await Self.start(store, Self.target([Self.accounts])).finished()
     let cursor = await first.lastState.maxTimeStamp
     #expect(cursor > 0)
     let new = try store.org.makeAccounts(6, name: "New")
@@ -71,8 +90,7 @@ import Testing
 
   @Test func `an old record that is added to the briefcase is fetched`() async throws {
     let (store, _, contacts) = try await Self.store(accounts: 2, contacts: 2)
-    let run = try await Self.start(store)
-    try await run.finish()
+    let run = try await Self.start(store).finished()
     // As if it had not been assigned before: the soup does not have it.
     try await store.manager.withStore { store in
       _ = try store.deleteElements(in: "contacts", where: "Id", in: [contacts[0]])
@@ -81,62 +99,11 @@ import Testing
     #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
   }
 
-  // SDK: testSyncDownFetchingOneObjectTypeWithMultipleRetrieveCalls (200)
-  @Test(arguments: Platform.allCases)
-  func `few ids per retrieve make many pages, with progress`(_ platform: Platform) async throws {
-    let (store, ids, _) = try await Self.store(platform, accounts: 12)
-    let run = try await Self.start(store, Self.target([Self.accounts], perRetrieve: 2))
-    #expect(
-      await run.story == ["RUNNING 0/-1", "RUNNING 0/12"]
-        + [16, 33, 50, 66, 83].map { "RUNNING \($0)/12" } + ["DONE 100/12"])
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(store.org.requests(.retrieve) == 6)
-  }
-
-  // SDK: testSyncDownFetchingTwoObjectTypes (201)
-  @Test(arguments: Platform.allCases)
-  func `two types share one page and go into their soups`(_ platform: Platform) async throws {
-    let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
-    #expect(try await Self.start(store).story == ["RUNNING 0/-1", "RUNNING 0/24", "DONE 100/24"])
-    #expect(try await store.column("Id") == accounts.sorted())
-    #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
-    #expect(store.org.requests(.retrieve) == 2)
-  }
-
-  // SDK: testSyncDownFetchingTwoObjectTypesWithMultipleRetrieveCalls (202)
-  @Test(arguments: Platform.allCases)
-  func `a page spans types, in the order of the infos`(_ platform: Platform) async throws {
-    let (store, accounts, contacts) = try await Self.store(platform, accounts: 12, contacts: 12)
-    let run = try await Self.start(store, Self.target(perRetrieve: 3))
-    #expect(
-      await run.story == ["RUNNING 0/-1", "RUNNING 0/24"]
-        + [12, 25, 37, 50, 62, 75, 87].map { "RUNNING \($0)/24" } + ["DONE 100/24"])
-    #expect(try await store.column("Id") == accounts.sorted())
-    #expect(try await store.column("Id", of: "contacts") == contacts.sorted())
-    // Five IDs per page: the third has accounts and contacts.
-    let (other, _, _) = try await Self.store(platform, accounts: 12, contacts: 12)
-    #expect(try await Self.start(other, Self.target(perRetrieve: 5)).story.count == 2 + 4 + 1)
-    #expect(other.org.requests(.retrieve) == 6)
-  }
-
-  // SDK: testCleanGhostsOneObjectType (203)
-  @Test(arguments: Platform.allCases)
-  func `deleted records are removed, records made here stay`(_ platform: Platform) async throws {
-    let (store, ids, _) = try await Self.store(platform, accounts: 4)
-    let run = try await Self.start(store, Self.target([Self.accounts]))
-    try await run.finish()
-    let local = try await store.createAccounts(["one", "two"])
-    for id in ids[0..<2] { try store.org.delete(id) }
-    #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 2)
-    #expect(try await store.column("Id") == (ids[2...] + local).sorted())
-  }
-
-  // SDK: testCleanGhostsTwoObjectTypes (204)
+  // SDK: testCleanGhostsOneObjectType (203), testCleanGhostsTwoObjectTypes (204)
   @Test(arguments: Platform.allCases)
   func `ghosts of two types are removed from both soups`(_ platform: Platform) async throws {
     let (store, accounts, contacts) = try await Self.store(platform, accounts: 4, contacts: 4)
-    let run = try await Self.start(store)
-    try await run.finish()
+    let run = try await Self.start(store).finished()
     let parents = try await store.createAccounts(["mine"])
     let children = try await store.create(
       [["LastName": "mine", "AccountId": .string(parents[0])]], type: "Contact", in: "contacts")

@@ -8,12 +8,6 @@ import MobileSync
 @Suite struct CutResultTests {
   private static let soup = ManagedStore.accounts
 
-  private static func down(_ target: SyncTarget) -> SyncDefinition {
-    SyncDefinition(
-      syncName: "down", syncType: .syncDown, soupName: soup, target: target,
-      options: SyncOptions(mergeMode: .overwrite))
-  }
-
   /// A snapshot with the accounts that a query selects after `FROM Account`.
   private static func primed(_ org: SyncedOrg, _ end: String) async throws -> Snapshot {
     try await Snapshot.primed(
@@ -131,7 +125,8 @@ import MobileSync
     let ids = try org.makeAccounts(3, name: "Acme")
     let query = "FIND {Acme} RETURNING Account(Id, Name ORDER BY Name LIMIT 2)"
     let snapshot = Snapshot(
-      org, soups: [.sample(Self.soup, "Name")], syncs: [Self.down(.sosl(SoslTarget(query: query)))])
+      org, soups: [.sample(Self.soup, "Name")],
+      syncs: [.down("down", .sosl(SoslTarget(query: query)), into: Self.soup)])
     snapshot.edited = [Self.soup: [ids[2]]]
     let warnings = try await snapshot.prime().warnings
     #expect(warnings.contains { $0.contains("1 record that the user edited and that it lacks") })
@@ -170,11 +165,11 @@ import MobileSync
     let (target, late) = Self.cut[number]
     let store = try await ManagedStore()
     let snapshot = Snapshot(
-      store.org, soups: [.sample(Self.soup, "Name")], syncs: [Self.down(target)])
+      store.org, soups: [.sample(Self.soup, "Name")],
+      syncs: [.down("down", target, into: Self.soup)])
     try store.org.makeAccounts(3)
     try await snapshot.prime()
-    let run = try await store.manager.syncDown(target: target, soupName: Self.soup)
-    try await run.finish()
+    let run = try await store.manager.syncDown(target: target, soupName: Self.soup).finished()
     let held = try await store.column("Id")
     for id in held { try store.org.update("Account", id, ["Name": .string("new \(id)")]) }
     try store.org.makeAccounts(late, name: "late")
@@ -222,8 +217,8 @@ import MobileSync
         SoqlTarget(
           query:
             "SELECT \(field), Name FROM Account WHERE Name = 'n' ORDER BY \(field) DESC LIMIT 2",
-          fields: TargetFields(idFieldName: field))), soupName: "numbered")
-    try await run.finish()
+          fields: TargetFields(idFieldName: field))), soupName: "numbered"
+    ).finished()
     try store.org.make("Account", ["Name": "n", field: .number("3")])
     let report = try await store.manager.reSync(id: run.syncID).finish()
     #expect(report.warnings.contains { $0.contains("1 record of the store") })
@@ -239,11 +234,10 @@ import MobileSync
           "last", "SELECT Id, Name FROM Account ORDER BY LastModifiedDate DESC LIMIT 3",
           into: Self.soup),
         .soql("oslo", "SELECT Id, Name FROM Account WHERE BillingCity = 'Oslo'", into: Self.soup),
-        SyncDefinition(
-          syncName: "refresh", syncType: .syncDown, soupName: Self.soup,
-          target: .refresh(
-            RefreshTarget(sobjectType: "Account", fieldlist: ["Name"], soupName: Self.soup)),
-          options: SyncOptions(mergeMode: .overwrite)),
+        .down(
+          "refresh",
+          .refresh(RefreshTarget(sobjectType: "Account", fieldlist: ["Name"], soupName: Self.soup)),
+          into: Self.soup),
       ])
     try org.makeAccounts(3, name: "late")
     snapshot.listIDs = ["userstore/oslo"]

@@ -44,9 +44,7 @@ enum DownKind: String, CaseIterable, Sendable {
 
   /// The syncs of the store in order; the last one is under test.
   func syncs(_ mode: MergeMode, _ other: SyncTarget?) throws -> [SyncDefinition] {
-    let sync = SyncDefinition(
-      syncName: "down", syncType: .syncDown, soupName: "accounts", target: try other ?? target(),
-      options: SyncOptions(mergeMode: mode))
+    let sync = SyncDefinition.down("down", try other ?? target(), into: "accounts", mode)
     // A refresh updates records that another sync fetched.
     return self == .refresh
       ? [.soql("ids", "SELECT Id FROM Account", into: "accounts", mode), sync] : [sync]

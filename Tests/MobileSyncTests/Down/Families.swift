@@ -44,15 +44,14 @@ extension ManagedStore {
   ) async throws -> SyncRun {
     let run = try await manager.syncDown(
       target: .parentChildren(target), options: SyncOptions(mergeMode: mode),
-      soupName: Self.accounts)
-    try await run.finish()
+      soupName: Self.accounts
+    ).finished()
     return run
   }
 
   /// Runs an existing sync again and waits until it ends.
   @discardableResult func reSync(_ run: SyncRun) async throws -> SyncRun {
-    let next = try await manager.reSync(id: run.syncID)
-    try await next.finish()
+    let next = try await manager.reSync(id: run.syncID).finished()
     return next
   }
 

@@ -121,27 +121,6 @@ import Testing
     try await check(store, has: families)
   }
 
-  @Test func `a locator that the org dropped is resumed`() async throws {
-    let store = try await ManagedStore()
-    store.org.server.faults.add(.kind(.query), .shortPage(records: 2))
-    store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
-    store.org.server.faults.add(.kind(.queryMore), times: 10, .shortPage(records: 2))
-    let families = try store.org.makeFamilies(9, children: 2)
-    try await store.syncFamilies(.accounts(families))
-    try await check(store, has: families)
-    #expect(store.org.requests(.query) == 2)
-  }
-
-  @Test func `announced parents that do not arrive are an error`() async throws {
-    let (store, families) = try await ManagedStore.with(families: 3, children: 1)
-    let body = #"{"totalSize":3,"done":true,"records":[]}"#
-    store.org.server.faults.add(.kind(.query), .respond(.json(body)))
-    let error = await #expect(throws: SyncError.self) {
-      try await store.syncFamilies(.accounts(families))
-    }
-    #expect(error?.code == .incomplete)
-  }
-
   // MARK: Cursor
 
   @Test func `a stopped sync resumes without missing a parent or older child`() async throws {
@@ -228,8 +207,8 @@ import Testing
     let (store, families) = try await ManagedStore.with(families: 2, children: 1)
     let run = try await store.manager.syncDown(
       target: .parentChildren(.accounts()), options: SyncOptions(mergeMode: .leaveIfChanged),
-      soupName: "accounts")
-    try await run.finish()
+      soupName: "accounts"
+    ).finished()
     try await store.rename([families[0].id])
     for family in families {
       try store.org.make("Contact", ["LastName": "new", "AccountId": .string(family.id)])
@@ -275,8 +254,7 @@ import Testing
     let run = try await store.syncFamilies(.accounts())
     #expect(await run.report.warnings.count == 1)
     #expect(await run.lastState.maxTimeStamp == -1)
-    let again = try await store.manager.reSync(id: run.syncID)
-    try await again.finish()
+    let again = try await store.manager.reSync(id: run.syncID).finished()
     #expect(try await store.column("Id", of: ManagedStore.contacts) == family.children.sorted())
     #expect(await again.lastState.maxTimeStamp > 0)
   }

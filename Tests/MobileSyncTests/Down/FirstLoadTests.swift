@@ -76,19 +76,4 @@ import Testing
     #expect(try await store.manager.reSync(named: "down").finish().fetched < 650)
     #expect(try await store.column("Id") == ids.sorted())
   }
-
-  @Test func `a record that arrives twice is stored once, with its last values`() async throws {
-    let (store, ids) = try await ManagedStore.with(accounts: 450)
-    store.org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[3], ["Name": "moved"]))
-    for _ in 0..<2 {
-      let sync = try await store.manager.syncStatus(named: "down")
-      let run =
-        sync == nil
-        ? try await store.manager.syncDown(Self.target, named: "down")
-        : try await store.manager.reSync(named: "down")
-      try await run.finish()
-    }
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(try await store.element(ids[3])?["Name"] == "moved")
-  }
 }

@@ -56,8 +56,7 @@ import Testing
       ),
       (.metadata(MetadataTarget(sobjectType: "Account")), MetadataTarget.soupName),
     ] {
-      let run = try await store.manager.syncDown(target: target, soupName: soup)
-      try await run.finish()
+      let run = try await store.manager.syncDown(target: target, soupName: soup).finished()
       #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 0)
       let again = try await store.manager.reSync(id: run.syncID).finish()
       #expect(again.unchanged == 1)

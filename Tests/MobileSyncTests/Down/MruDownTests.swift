@@ -27,8 +27,8 @@ import Testing
     let (store, ids) = try await ManagedStore.with(accounts: 2, platform)
     for fields in [["Name"], ["Name", "id", "lastmodifieddate"]] {
       let run = try await store.manager.syncDown(
-        .mru(MruTarget(sobjectType: "Account", fieldlist: fields)))
-      try await run.finish()
+        .mru(MruTarget(sobjectType: "Account", fieldlist: fields))
+      ).finished()
       #expect(await run.lastState.maxTimeStamp > 0)
     }
     let elements = try await store.elements()
@@ -54,8 +54,7 @@ import Testing
 
   @Test func `a record that is no longer recent stays, even if it was changed`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
-    let run = try await store.manager.syncDown(Self.target("Name"))
-    try await run.finish()
+    let run = try await store.manager.syncDown(Self.target("Name")).finished()
     try store.org.makeAccounts(205, name: "later")
     try store.org.delete(ids[1])
     try await store.rename([ids[1]])
@@ -65,8 +64,7 @@ import Testing
 
   @Test func `more ids than one query accepts are checked in one call`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 510)
-    let run = try await store.manager.syncDown(.soql(.accounts()))
-    try await run.finish()
+    let run = try await store.manager.syncDown(.soql(.accounts())).finished()
     let target = Self.target("Name")
     try await store.manager.withStore { store in
       var state = try #require(try SyncsSoup.states(in: store).first)
@@ -83,8 +81,7 @@ import Testing
 
   @Test func `a response with fewer ids than announced makes no ghosts`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3)
-    let run = try await store.manager.syncDown(Self.target("Name"))
-    try await run.finish()
+    let run = try await store.manager.syncDown(Self.target("Name")).finished()
     let answer = ServerResponse.json(#"{"totalSize":3,"done":true,"records":[]}"#)
     store.org.server.faults.add(.kind(.query), .respond(answer))
     let error = await #expect(throws: SyncError.self) {

@@ -63,12 +63,11 @@ import Testing
     #expect(try await store.column("Name").count == 10)
   }
 
-  // SDK: testRefreshReSyncWithMultipleRoundTrips (81)
+  // SDK: testRefreshReSyncWithMultipleRoundTrips (81), testRefreshSyncDown (220)
   @Test(arguments: Platform.allCases)
   func `a second run requests changes, with the total`(_ platform: Platform) async throws {
     let (store, ids) = try await Self.store(platform)
-    let first = try await store.manager.syncDown(Self.target(perQuery: 1))
-    try await first.finish()
+    let first = try await store.manager.syncDown(Self.target(perQuery: 1)).finished()
     let cursor = await first.lastState.maxTimeStamp
     #expect(cursor > 0)
     for id in [ids[0], ids[4], ids[9]] { try store.org.update("Account", id, ["Name": "new"]) }
@@ -86,8 +85,7 @@ import Testing
   func `records deleted in the org are ghosts, checked in slices`(_ platform: Platform) async throws
   {
     let (store, ids) = try await Self.store(platform)
-    let run = try await store.manager.syncDown(Self.target(perQuery: 3))
-    try await run.finish()
+    let run = try await store.manager.syncDown(Self.target(perQuery: 3)).finished()
     for id in [ids[0], ids[5], ids[9]] { try store.org.delete(id) }
     let queries = store.org.requests(.query)
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 3)
@@ -129,8 +127,7 @@ import Testing
   @Test func `a value that is not a record id is not requested, and stays`() async throws {
     let (store, ids) = try await Self.store()
     try await Self.put(["mine", "", "0010000000000-1AAA"], into: store)
-    let run = try await store.manager.syncDown(Self.target())
-    try await run.finish()
+    let run = try await store.manager.syncDown(Self.target()).finished()
     try await store.reSync(run)
     try await store.manager.cleanResyncGhosts(id: run.syncID)
     let asked = store.org.server.log.entries.compactMap(\.soql)
@@ -145,8 +142,7 @@ import Testing
     let old = try store.org.makeAccounts(1, name: "old")
     let recent = try store.org.makeAccounts(1, name: "recent")
     try await Self.put(recent, into: store)
-    let run = try await store.manager.syncDown(Self.target())
-    try await run.finish()
+    let run = try await store.manager.syncDown(Self.target()).finished()
     try await Self.put(old, into: store)
     #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 1)
     #expect(try await store.column("Name").contains("old 0"))
@@ -157,10 +153,8 @@ import Testing
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
     for id in ids { try store.org.update("Account", id, ["Site": "here"]) }
     let mru = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
-    let recent = try await store.manager.syncDown(mru)
-    try await recent.finish()
-    let run = try await store.manager.syncDown(Self.target(fields: ["Name", "Site"]))
-    try await run.finish()
+    let recent = try await store.manager.syncDown(mru).finished()
+    let run = try await store.manager.syncDown(Self.target(fields: ["Name", "Site"])).finished()
     // The complete list arrives again with its few fields; the fields of the later sync stay.
     try await store.manager.reSync(id: recent.syncID).finish()
     #expect(try await store.column("Site") == ["here", "here", "here"])
@@ -174,20 +168,9 @@ import Testing
 
   @Test func `the fields that a sync requires are fetched without being listed`() async throws {
     let (store, ids) = try await Self.store(count: 2)
-    let run = try await store.manager.syncDown(Self.target(fields: ["Name"]))
-    try await run.finish()
+    let run = try await store.manager.syncDown(Self.target(fields: ["Name"])).finished()
     #expect(try await store.column("Id") == ids)
     #expect(await run.lastState.maxTimeStamp > 0)
-  }
-
-  @Test func `LEAVE_IF_CHANGED skips records that are changed on the device`() async throws {
-    let (store, ids) = try await Self.store(count: 3)
-    try await store.rename([ids[0]])
-    let run = try await store.manager.syncDown(
-      target: Self.target(), options: SyncOptions(mergeMode: .leaveIfChanged),
-      soupName: ManagedStore.accounts)
-    #expect(try await run.finish().skipped == [ManagedStore.accounts: [ids[0]]])
-    #expect(try await store.element(ids[0])?["Name"]?.string == "local \(ids[0])")
   }
 
   @Test(arguments: Platform.allCases)
@@ -221,16 +204,5 @@ import Testing
     try store.org.delete(made[1])
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 1)
     #expect(try await store.column("AccountNumber", of: "numbered") == ["A-1"])
-  }
-
-  @Test func `an interrupted query fails the run, and the next one is complete`() async throws {
-    let (store, _) = try await Self.store(count: 6)
-    store.org.server.faults.add(
-      .kind(.query), nth: 2, .status(400, code: "MALFORMED_QUERY", message: "no"))
-    let run = try await store.manager.syncDown(Self.target(perQuery: 2))
-    await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(await run.lastState.status == .failed)
-    #expect(await run.lastState.maxTimeStamp == -1)
-    #expect(try await store.manager.reSync(id: run.syncID).finish().fetched == 6)
   }
 }

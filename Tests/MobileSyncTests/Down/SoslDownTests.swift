@@ -32,8 +32,7 @@ import Testing
     let store = try await ManagedStore(platform)
     let ids = try Self.acmes(2, store)
     let query = "FIND {Acme} IN NAME FIELDS RETURNING Account(Id, LastModifiedDate)"
-    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: query)))
-    try await run.finish()
+    let run = try await store.manager.syncDown(.sosl(SoslTarget(query: query))).finished()
     let state = try #require(try await store.manager.syncStatus(id: run.syncID))
     #expect(state.maxTimeStamp > 0)
     #expect(state.target["query"]?.string == query)
@@ -80,8 +79,8 @@ import Testing
   func `a cut search makes no ghosts`(_ query: String, _ removed: Int) async throws {
     let ids = try Self.acmes(3, store)
     let run = try await store.manager.syncDown(
-      .sosl(SoslTarget(query: "FIND {Acme} RETURNING Account(Id)")))
-    try await run.finish()
+      .sosl(SoslTarget(query: "FIND {Acme} RETURNING Account(Id)"))
+    ).finished()
     let target = SyncTarget.sosl(SoslTarget(query: query))
     try await store.manager.withStore { store in
       var state = try #require(try SyncsSoup.states(in: store).first)

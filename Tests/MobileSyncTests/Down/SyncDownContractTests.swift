@@ -147,6 +147,60 @@ import Testing
     }
   }
 
+  // MARK: pages
+
+  /// A world of nine records in pages of two, in which a fault strikes at one of the later pages.
+  private func paged(
+    _ kind: DownKind, _ sink: DownSink, nth: Int, _ fault: (_ ids: [String]) -> Faults.Action
+  ) async throws -> DownWorld {
+    let world = try await DownWorld(kind, sink)
+    let ids = try world.org.makeAccounts(9, name: "Acme")
+    let faults = world.org.server.faults
+    faults.add(.kind(.queryMore), nth: nth, fault(ids))
+    for pages in [RequestKind.query, .queryMore] {
+      faults.add(.kind(pages), times: 1000, .shortPage(records: 2))
+    }
+    return world
+  }
+
+  @Test(arguments: [DownKind.soql, .parentChildren], DownSink.allCases)
+  func `a dropped locator is resumed after the last record`(
+    _ kind: DownKind, _ sink: DownSink
+  ) async throws {
+    let world = try await paged(kind, sink, nth: 2) { _ in .expireCursors }
+    try await world.sync()
+    #expect(try await world.names() == world.expected())
+    let queries = world.org.server.log.entries.filter { $0.kind == .query }.compactMap(\.soql)
+    // Families are resumed at a date.
+    let resumed = kind == .soql ? "and Id > '" : "LastModifiedDate >= "
+    #expect(queries.count == 2 && queries.last?.contains(resumed) == true, "\(queries)")
+  }
+
+  @Test(arguments: [DownKind.soql, .parentChildren], DownSink.allCases)
+  func `announced records that do not arrive are an error`(
+    _ kind: DownKind, _ sink: DownSink
+  ) async throws {
+    let world = try await paged(kind, sink, nth: 2) { _ in
+      .respond(.json(#"{"totalSize":9,"done":true,"records":[]}"#))
+    }
+    let error = await #expect(throws: SyncError.self) { try await world.sync() }
+    #expect(error?.code == .incomplete)
+    #expect(
+      error?.description.contains("4 of 9 records arrived") == true, "\(String(describing: error))")
+  }
+
+  @Test(arguments: DownSink.allCases)
+  func `a record that changes while read is stored once, with its last values`(
+    _ sink: DownSink
+  ) async throws {
+    let world = try await paged(.soql, sink, nth: 1) { .update($0[1], ["Name": "Acme moved"]) }
+    for _ in 0..<2 { try await world.sync() }
+    #expect(try await world.names() == world.expected())
+    #expect(try await world.names().values.contains("Acme moved"))
+  }
+
+  // MARK: what the org selects
+
   @Test(arguments: every)
   func `a record that stops matching is removed`(_ kind: DownKind, _ sink: DownSink) async throws {
     let world = try await DownWorld(kind, sink)

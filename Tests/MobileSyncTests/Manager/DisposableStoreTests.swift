@@ -70,14 +70,6 @@ private struct TwiceTarget: CustomSyncDownTarget {
     var testDescription: String { name }
   }
 
-  private static func down(
-    _ name: String, _ target: SyncTarget, into soup: String, _ mode: MergeMode = .overwrite
-  ) -> SyncDefinition {
-    SyncDefinition(
-      syncName: name, syncType: .syncDown, soupName: soup, target: target,
-      options: SyncOptions(mergeMode: mode))
-  }
-
   private static let query =
     "SELECT Id, Name, Description, AnnualRevenue, NumberOfEmployees, Owner.Name FROM Account"
 
@@ -90,10 +82,10 @@ private struct TwiceTarget: CustomSyncDownTarget {
   private static let others: [Case] = [
     Case(name: "layout and metadata") {
       [
-        Self.down(
+        .down(
           "layout", .layout(LayoutTarget(sobjectType: "Account", layoutType: .full)),
           into: "answers"),
-        Self.down(
+        .down(
           "metadata", .metadata(MetadataTarget(sobjectType: "Contact")), into: "answers"),
       ]
     },
@@ -107,7 +99,7 @@ private struct TwiceTarget: CustomSyncDownTarget {
         .soql("some", Self.query + " WHERE NumberOfEmployees > 5", into: "accounts"),
         .soql("all", Self.query, into: "accounts"),
         .up("up", soup: "accounts", fields: ["Name"]),
-        Self.down(
+        .down(
           "family", .parentChildren(.accounts(filter: "Name LIKE 'Acme%'")), into: "accounts"),
       ]
     },
@@ -268,7 +260,7 @@ private struct TwiceTarget: CustomSyncDownTarget {
     _ platform: Platform
   ) async throws {
     let target = try CustomTarget(androidImpl: TwiceTarget.className, json: "{}")
-    let sync = Self.down("twice", .custom(target), into: "accounts")
+    let sync = SyncDefinition.down("twice", .custom(target), into: "accounts")
     try await expectSame([sync], platform, "twice")
   }
 

@@ -5,6 +5,7 @@ import Testing
 /// Rows 10, 11 and 14 of the conformance table (SyncManagerTest, SyncManagerTests).
 @Suite struct GhostCleaningTests {
   // SDK: testCleanResyncGhostsForSOQLTarget (10), testSyncCleanGhostsReSync (14)
+  // SDK: testCleanResyncGhosts (222)
   @Test(arguments: Platform.allCases)
   func `a record deleted in the org leaves the soup`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
@@ -24,10 +25,8 @@ import Testing
   func `cleaning one sync keeps the records of another`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 6, platform)
     let manager = store.manager
-    let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2]))))
-    try await one.finish()
-    let two = try await manager.syncDown(.soql(.accounts(Array(ids[2...5]))))
-    try await two.finish()
+    let one = try await manager.syncDown(.soql(.accounts(Array(ids[0...2])))).finished()
+    let two = try await manager.syncDown(.soql(.accounts(Array(ids[2...5])))).finished()
     #expect(try await store.element(ids[2])?["__sync_id__"]?.int == two.syncID)
     for index in [0, 2, 5] { try store.org.delete(ids[index]) }
     #expect(try await manager.cleanResyncGhosts(id: one.syncID).count == 1)
@@ -40,8 +39,7 @@ import Testing
   func `a record of no sync is a ghost of its soup's only sync`(_ hasOther: Bool) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 2)
     let manager = store.manager
-    let run = try await manager.syncDown(.soql(.accounts([ids[1]])))
-    try await run.finish()
+    let run = try await manager.syncDown(.soql(.accounts([ids[1]]))).finished()
     if hasOther {
       _ = try await manager.createSyncDown(
         target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
@@ -70,8 +68,7 @@ import Testing
     let ids = try store.org.makeAccounts(2, name: "Acme")
     if kind == .refresh { try await RefreshDownTests.put([ids[1]], into: store) }
     try store.org.delete(ids[0])
-    let run = try await store.manager.syncDown(kind.target())
-    try await run.finish()
+    let run = try await store.manager.syncDown(kind.target()).finished()
     if hasOther {
       _ = try await store.manager.createSyncDown(
         target: .soql(.accounts([ids[0]])), soupName: ManagedStore.accounts)
@@ -84,8 +81,7 @@ import Testing
   @Test func `a clean element with a local id is not a ghost: no org can know it`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 1)
     let manager = store.manager
-    let run = try await manager.syncDown(.soql(.accounts(ids)))
-    try await run.finish()
+    let run = try await manager.syncDown(.soql(.accounts(ids))).finished()
     try await manager.withStore { store in
       _ = try store.upsert(
         [["Id": "local_1", "Name": "Made here", "__local__": false]], into: ManagedStore.accounts)
@@ -146,8 +142,8 @@ import Testing
   @Test func `if a LIMIT cuts the list, the soup's records are requested by id`() async throws {
     let (store, _) = try await ManagedStore.with(accounts: 5)
     let run = try await store.manager.syncDown(
-      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY Name LIMIT 3")))
-    try await run.finish()
+      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account ORDER BY Name LIMIT 3"))
+    ).finished()
     let held = try await store.column("Id")
     try store.org.delete(held[0])
     // It matches, and is not in the list.
@@ -161,8 +157,7 @@ import Testing
   @Test func `a custom target that does not know deleted records cleans nothing`() async throws {
     let target = GatedTarget(3)
     let store = try await ManagedStore(customTargets: target.targets())
-    let run = try await store.manager.syncDown(GatedTarget.target())
-    try await run.finish()
+    let run = try await store.manager.syncDown(GatedTarget.target()).finished()
     #expect(try await store.manager.cleanResyncGhosts(id: run.syncID).count == 0)
     #expect(try await store.elements().count == 3)
   }

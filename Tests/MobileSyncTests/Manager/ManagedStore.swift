@@ -208,6 +208,12 @@ extension SyncManager {
 }
 
 extension SyncRun {
+  /// The run, once it has ended without an error.
+  func finished() async throws(SyncError) -> SyncRun {
+    try await finish()
+    return self
+  }
+
   /// The states as `status progress/total`, to the end.
   var story: [String] {
     get async {

@@ -21,6 +21,7 @@ import Testing
   }
 
   // SDK: testCreateGetDeleteSyncDownById (15), testCreateGetDeleteSyncUpById (17)
+  // SDK: testSyncUpGetSyncDeleteSyncById (232)
   @Test(arguments: Platform.allCases, SyncType.allCases)
   func `a sync is found by id until deleted`(_ platform: Platform, _ type: SyncType) async throws {
     let store = try await ManagedStore(platform)
@@ -38,6 +39,7 @@ import Testing
 
   // SDK: testCreateGetDeleteSyncDownWithName (16), testCreateGetDeleteSyncUpWithName (18)
   // SDK: testCreateGetDeleteSyncDownByName (16), testCreateGetDeleteSyncUpByName (18)
+  // SDK: testSyncUpGetSyncDeleteSyncByName (233)
   @Test(arguments: Platform.allCases, SyncType.allCases)
   func `a sync is found by its name until it is deleted`(
     _ platform: Platform, _ type: SyncType

@@ -29,7 +29,7 @@ import Testing
     #expect(report.written == 10)
   }
 
-  // SDK: testSyncDownWithoutOverwrite (3)
+  // SDK: testSyncDownWithoutOverwrite (3), testSyncDownWithNoOverwrite (219)
   @Test(arguments: Platform.allCases)
   func `LEAVE_IF_CHANGED keeps local edits, OVERWRITE replaces them, both report it`(
     _ platform: Platform
@@ -60,9 +60,10 @@ import Testing
     }
   }
 
-  // SDK: testReSync (6), testReSyncByName (7)
+  // SDK: testReSync (6), testReSyncByName (7), testReSync (221)
+  // SDK: testSyncDownGetSyncDeleteSyncById (223), testSyncDownGetSyncDeleteSyncByName (224)
   @Test(arguments: Platform.allCases, [false, true])
-  func `a second run fetches changes, by id or by name`(
+  func `a second run fetches changes, and a deletion leaves the elements, by id or by name`(
     _ platform: Platform, _ isByName: Bool
   ) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 10, platform)
@@ -84,6 +85,13 @@ import Testing
     let third = try await run()
     #expect(await third.story == ["RUNNING 0/-1", "RUNNING 0/0", "DONE 100/0"])
     #expect(await third.lastState.maxTimeStamp == second.lastState.maxTimeStamp)
+    if isByName {
+      try await manager.deleteSync(named: "down")
+    } else {
+      try await manager.deleteSync(id: sync.id)
+    }
+    #expect(try await manager.syncStatus(id: sync.id) == nil)
+    #expect(try await store.elements().count == 10)
   }
 
   // SDK: testReSyncByNameWithWrongName (8)
@@ -112,40 +120,6 @@ import Testing
     #expect(try await manager.syncStatus(named: "down")?.maxTimeStamp ?? 0 > 0)
   }
 
-  @Test(arguments: [0, 300])
-  func `a record committed late is found by the overlap`(_ overlap: Int) async throws {
-    let store = try await ManagedStore(settings: SyncSettings(overlapSeconds: overlap))
-    try store.org.makeAccounts(3)
-    let manager = store.manager
-    try await manager.syncDown(.soql(.accounts()), named: "down").finish()
-    // The last run was at a time when a newer record existed and this one did not.
-    let late = try store.org.makeAccounts(1, name: "Late")
-    let newest = try store.org.makeAccounts(1)
-    try await manager.reSync(named: "down").finish()
-    #expect(try await store.column("Id").contains(newest[0]))
-    try await manager.withStore { store in
-      _ = try store.deleteElements(in: ManagedStore.accounts, where: "Id", in: late)
-    }
-    #expect(try await manager.reSync(named: "down").finish().written == (overlap > 0 ? 1 : 0))
-    #expect(try await store.column("Id").contains(late[0]) == (overlap > 0))
-  }
-
-  @Test func `a cursor in the org's future causes a full read`() async throws {
-    let (store, ids) = try await ManagedStore.with(accounts: 3)
-    let manager = store.manager
-    let state = await (try manager.syncDown(.soql(.accounts()))).lastState
-    try await manager.withStore { store in
-      var ahead = state
-      ahead.maxTimeStamp += 3_600_000
-      try SyncsSoup.update(ahead, in: store)
-    }
-    let run = try await manager.reSync(id: state.id)
-    let report = try await run.finish()
-    #expect(report.fetched == ids.count)
-    #expect(report.warnings.count == 1)
-    #expect(await run.lastState.maxTimeStamp == state.maxTimeStamp)
-  }
-
   @Test func `an edit made while a sync runs is kept under LEAVE_IF_CHANGED`() async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 450)
     let manager = store.manager
@@ -169,8 +143,7 @@ import Testing
   @Test(arguments: Platform.allCases)
   func `a soup that the app cleared is refilled, and reported`(_ platform: Platform) async throws {
     let (store, ids) = try await ManagedStore.with(accounts: 3, platform)
-    let run = try await store.manager.syncDown(.soql(.accounts()))
-    try await run.finish()
+    let run = try await store.manager.syncDown(.soql(.accounts())).finished()
     #expect(try await store.manager.reSync(id: run.syncID).finish().warnings == [])
     try await store.manager.withStore { store in
       var rows: [Int64] = []

@@ -50,9 +50,9 @@ import Testing
     let manager = try await SyncManager(
       store: ManagedStore.makeStore(directory.file("store.db"), .android), org: client)
     org.server.faults.add(.kind(.queryMore), nth: 1, .expireSession)
-    let run = try await manager.syncDown(
-      .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200)))
-    try await run.finish()
+    try await manager.syncDown(
+      .soql(SoqlTarget(query: "SELECT Id FROM Account", maxBatchSize: 200))
+    ).finish()
     #expect(org.server.faults.fired == 1)
     #expect(org.requests(.token) == 2)
     let all = try await manager.withStore { try $0.values(of: "Id", in: ManagedStore.accounts) }
@@ -86,38 +86,6 @@ import Testing
     #expect(report.fetched >= 250 && report.fetched < 650)
     #expect(await again.lastState.error.isEmpty)
     #expect(try await store.column("Id") == ids.sorted())
-  }
-
-  @Test(arguments: Platform.allCases)
-  func `a dropped locator is resumed after the last record`(_ platform: Platform) async throws {
-    let (store, ids, target) = try await paged(650, platform)
-    store.org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
-    let run = try await store.manager.syncDown(.soql(target))
-    #expect(await run.story.last?.hasPrefix("DONE 100/") == true)
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(store.org.requests(.query) == 2)
-  }
-
-  @Test func `announced records that do not arrive fail the run`() async throws {
-    let (store, _, target) = try await paged(450)
-    store.org.server.faults.add(
-      .kind(.queryMore), nth: 2, .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
-    let run = try await store.manager.syncDown(.soql(target))
-    let error = await #expect(throws: SyncError.self) { try await run.finish() }
-    #expect(error?.code == .incomplete)
-  }
-
-  @Test func `a sync stopped between its pages resumes there`() async throws {
-    let (store, ids, target) = try await paged()
-    let manager = store.manager
-    let run = try await manager.syncDown(.soql(target), named: "down")
-    for await state in run where state.progress == 30 { await manager.stop() }
-    let state = await run.lastState
-    #expect(state.status == .stopped || state.status == .done)
-    try await manager.restart(restartStoppedSyncs: false)
-    try await manager.reSync(named: "down").finish()
-    #expect(try await store.column("Id") == ids.sorted())
-    #expect(Set(try await store.column("Id")).count == ids.count)
   }
 
   @Test func `a query that the org refuses fails the run with the org's message`() async throws {
@@ -176,8 +144,8 @@ import Testing
         _ = served.update("Account", id: ids[449], ["Name": "late"], as: admin)
       })
     let run = try await store.manager.syncDown(
-      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)))
-    try await run.finish()
+      .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200))
+    ).finished()
     try await store.manager.reSync(id: run.syncID).finish()
     #expect(try await store.element(ids[0])?["Name"] == "early")
     #expect(try await store.element(ids[449])?["Name"] == "late")

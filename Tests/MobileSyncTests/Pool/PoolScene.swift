@@ -15,12 +15,14 @@ struct PoolScene {
   let users: [String]
   let directory = TemporaryDirectory("pool")
 
-  init(users count: Int) throws {
+  /// Creates an org in which the users share some accounts, besides one of each user's own.
+  init(users count: Int, sharing shared: Int = 0) throws {
     org = try SyncedOrg()
     users = (0..<count).map { "u\($0)@example.com" }
     for user in users { try org.org.addUser(user, lastName: user, profile: "Field Technician") }
     try org.org.addBriefcase(
       "all", rules: [BriefcaseRule("Account", limit: 5000)], users: users)
+    if shared > 0 { _ = try makeAccounts(shared: shared) }
   }
 
   /// Accounts that all users may read, and one of each user's own.
@@ -78,13 +80,18 @@ struct PoolScene {
     return snapshot
   }
 
+  func primed(
+    _ user: Int, _ kind: Kind, _ fields: [String] = ["Name", "Phone"], pool: RecordPool? = nil,
+    isLate: Bool = false
+  ) async throws -> Snapshot {
+    try await snapshot(user, kind, fields, pool: pool, isLate: isLate).primed()
+  }
+
   /// The rows of each user who fetches all records.
   func rows(_ kind: Kind, _ fields: [String] = ["Name", "Phone"]) async throws -> [[[String]]] {
     var rows: [[[String]]] = []
     for user in users.indices {
-      let snapshot = try await snapshot(user, kind, fields)
-      try await snapshot.prime()
-      rows.append(try snapshot.rows())
+      rows.append(try await primed(user, kind, fields).rows())
     }
     return rows
   }

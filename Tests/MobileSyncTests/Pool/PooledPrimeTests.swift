@@ -18,8 +18,7 @@ import Testing
 
   @Test(arguments: Kind.allCases)
   func `each record is fetched once, and the stores are the same`(_ kind: Kind) async throws {
-    let scene = try PoolScene(users: 4)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 4, sharing: 60)
     let direct = try await scene.rows(kind)
     let pool = try scene.pool()
     var snapshots: [Snapshot] = []
@@ -41,8 +40,7 @@ import Testing
   }
 
   @Test func `a briefcase needs no request more than without a pool`() async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     func retrieves(_ pool: RecordPool?) async throws -> Int {
       let before = scene.org.requests(.retrieve)
       for user in scene.users.indices {
@@ -89,16 +87,14 @@ import Testing
 
   @Test(arguments: Kind.allCases)
   func `users at the same time fetch each record once`(_ kind: Kind) async throws {
-    let scene = try PoolScene(users: 6)
-    _ = try scene.makeAccounts(shared: 100)
+    let scene = try PoolScene(users: 6, sharing: 100)
     let direct = try await scene.rows(kind)
     let pool = try scene.pool()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for user in scene.users.indices {
         group.addTask {
-          let snapshot = try await scene.snapshot(user, kind, pool: pool)
-          try await snapshot.prime()
-          #expect(try snapshot.rows() == direct[user])
+          let rows = try await scene.primed(user, kind, pool: pool).rows()
+          #expect(rows == direct[user])
         }
       }
       try await group.waitForAll()
@@ -132,10 +128,9 @@ import Testing
       let direct = try await scene.rows(kind, fields)
       let pool = try scene.pool()
       for user in scene.users.indices {
-        let snapshot = try await scene.snapshot(
-          user, kind, fields, pool: pool, isLate: isLate && pool.hasShelves)
-        try await snapshot.prime()
-        #expect(try snapshot.rows() == direct[user], "\(fields), \(user)")
+        #expect(
+          try await scene.primed(user, kind, fields, pool: pool, isLate: isLate && pool.hasShelves)
+            .rows() == direct[user], "\(fields), \(user)")
       }
       // The third user cannot see a field that one of the formulas reads.
       let spared = sharers * (40 - Self.sample)
@@ -165,8 +160,7 @@ import Testing
             _ = org.update("Account", id: id, ["Phone": "new"], as: admin)
           }
         })
-      let second = try await scene.snapshot(1, kind, Self.own.0, pool: pool)
-      try await second.prime()
+      let second = try await scene.primed(1, kind, Self.own.0, pool: pool)
       var tags: Set<String> = []
       for element in try second.elements("accounts", .ios) {
         let (tag, phone) = (element["Tag__c"]?.string, element["Phone"]?.string ?? "")
@@ -240,8 +234,7 @@ import Testing
   func `if an own value of the sample differs, no one keeps records, unless it may move`(
     _ kind: Kind, _ mayMove: Bool
   ) async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     try scene.setUp(Self.formula("$User.LastName & " + (mayMove ? "TEXT(LEN(Name))" : "Name")))
     let pool = try scene.pool()
     try await scene.snapshot(0, kind, Self.own.0, pool: pool).prime()
@@ -249,8 +242,7 @@ import Testing
     scene.org.server.faults.add(
       .init(kind: kind == .soql ? .query : .retrieve, user: scene.users[1]), nth: 2,
       .mutate { try $0.setUp(OrgSetup(parsing: Array(Self.formula("'x' & $User.LastName").utf8))) })
-    let second = try await scene.snapshot(1, kind, Self.own.0, pool: pool)
-    try await second.prime()
+    try await scene.snapshot(1, kind, Self.own.0, pool: pool).prime()
     #expect(pool.unlike.map(\.field) == (mayMove ? [] : ["Tag__c"]))
     #expect(pool.counts.used - pool.counts.fetched == (mayMove ? 60 - Self.sample : 0))
   }
@@ -261,8 +253,7 @@ import Testing
   ) async throws {
     #expect(RecordPool.calls([20, 8980]) == 2 && RecordPool.calls([9000]) == 1)
     #expect(RecordPool.calls([20, 4000]) == 1 && RecordPool.calls([1, 0, 1], width: 1) == 2)
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     try scene.setUp(Self.own.1)
     let direct = try await scene.rows(.briefcase, Self.own.0)
     let (pool, wide) = (try scene.pool(.auto), WideCalls())
@@ -291,8 +282,7 @@ import Testing
   func `if a record of the sample differs, no one keeps records of the class`(
     _ kind: Kind
   ) async throws {
-    let scene = try PoolScene(users: 4)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 4, sharing: 60)
     let (fields, user) = (["Name", "Tag__c"], "$User.LastName & Name")
     try scene.setUp(Self.formula("UPPER(Name)"))
     let pool = try scene.pool()
@@ -379,25 +369,21 @@ import Testing
     for id in ids.prefix(40) { try org.update("Account", id, ["Phone": "first"]) }
     try await scene.snapshot(0, kind, pool: pool).prime()
     for id in ids.prefix(40) { try org.update("Account", id, ["Phone": "second"]) }
-    let second = try await scene.snapshot(1, kind, pool: pool)
-    try await second.prime()
+    let second = try await scene.primed(1, kind, pool: pool)
     #expect(try await second.rows() == scene.rows(kind)[1])
     #expect(pool.unlike.isEmpty)
   }
 
   @Test(arguments: Kind.allCases)
   func `if a user's prime fails, the others fetch its records`(_ kind: Kind) async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     let direct = try await scene.rows(kind)
     let pool = try scene.pool()
     let (first, second, error) = try await primeTogether(scene, kind, pool, .expireSession)
     #expect(error?.cause?.kind == .authentication)
     #expect(first.files.isEmpty)
     #expect(try second.rows() == direct[1])
-    let third = try await scene.snapshot(2, kind, pool: pool)
-    try await third.prime()
-    #expect(try third.rows() == direct[2])
+    #expect(try await scene.primed(2, kind, pool: pool).rows() == direct[2])
     #expect(pool.counts.fetched == 61 + 1 + Self.sample)
   }
 
@@ -442,8 +428,7 @@ import Testing
   func `only formulas need a description of each user, who fetches all records without it`(
     _ kind: Kind, _ hasFormula: Bool
   ) async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     try scene.setUp(Self.formula("UPPER(Name)"))
     let fields = ["Name", hasFormula ? "Tag__c" : "Phone"]
     let direct = try await scene.rows(kind, fields)
@@ -454,9 +439,9 @@ import Testing
         .status(403, code: "INSUFFICIENT_ACCESS"))
     }
     for user in scene.users.indices {
-      let snapshot = try await scene.snapshot(user, kind, fields, pool: pool, isLate: user > 0)
-      try await snapshot.prime()
-      #expect(try snapshot.rows() == direct[user])
+      #expect(
+        try await scene.primed(user, kind, fields, pool: pool, isLate: user > 0).rows()
+          == direct[user])
     }
     let sharers = hasFormula ? 1 : 2
     #expect(pool.counts.used - pool.counts.fetched == sharers * (60 - Self.sample))
@@ -475,13 +460,11 @@ import Testing
 
   @Test(arguments: Kind.allCases)
   func `the file of the pool has no value of a user's own`(_ kind: Kind) async throws {
-    let scene = try PoolScene(users: 2)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 2, sharing: 60)
     try scene.setUp(Self.own.1)
     let pool = try scene.pool()
     for user in scene.users.indices {
-      let snapshot = try await scene.snapshot(user, kind, Self.own.0, pool: pool)
-      try await snapshot.prime()
+      let snapshot = try await scene.primed(user, kind, Self.own.0, pool: pool)
       #expect(
         try snapshot.elements("accounts").allSatisfy {
           $0["Tag__c"]?.string?.hasPrefix(scene.users[user] + "/") == true
@@ -497,8 +480,7 @@ import Testing
   func `damaged records of the pool are fetched again`(
     _ kind: Kind, _ isCut: Bool
   ) async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     let direct = try await scene.rows(kind)
     let pool = try scene.pool()
     try await scene.snapshot(0, kind, pool: pool).prime()
@@ -512,17 +494,14 @@ import Testing
     }
     try handle.close()
     for user in 1...2 {
-      let snapshot = try await scene.snapshot(user, kind, pool: pool)
-      try await snapshot.prime()
-      #expect(try snapshot.rows() == direct[user])
+      #expect(try await scene.primed(user, kind, pool: pool).rows() == direct[user])
     }
     #expect(pool.unlike.isEmpty && pool.counts.used > pool.counts.fetched)
   }
 
   @Test(arguments: Kind.allCases)
   func `a user who cannot read a field gets nothing, described or not`(_ kind: Kind) async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     try scene.setUp(
       #"""
       {"profiles": [{"name": "Blind", "users": ["u1@example.com"],
@@ -543,8 +522,7 @@ import Testing
   }
 
   @Test func `a failed rule of one user's briefcase leaves the others as they are`() async throws {
-    let scene = try PoolScene(users: 3)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 3, sharing: 60)
     let direct = try await scene.rows(.briefcase)
     let pool = try scene.pool()
     scene.org.server.faults.add(
@@ -560,16 +538,13 @@ import Testing
   }
 
   @Test func `a cancelled prime leaves its records to the others`() async throws {
-    let scene = try PoolScene(users: 2)
-    _ = try scene.makeAccounts(shared: 60)
+    let scene = try PoolScene(users: 2, sharing: 60)
     let direct = try await scene.rows(.briefcase)
     let pool = try scene.pool()
     let cancelled = try await scene.snapshot(0, .briefcase, pool: pool)
     try await cancelled.cancelPrime(of: scene.org, at: .retrieve, nth: 1)
     #expect(cancelled.files.isEmpty)
-    let other = try await scene.snapshot(1, .briefcase, pool: pool)
-    try await other.prime()
-    #expect(try other.rows() == direct[1])
+    #expect(try await scene.primed(1, .briefcase, pool: pool).rows() == direct[1])
   }
 
   @Test func `a user without records, and one whom the org refuses, get none`() async throws {
@@ -610,10 +585,8 @@ import Testing
     for run in 0..<2 {
       let pool = try scene.pool()
       for user in scene.users.indices.shuffled(using: &random) {
-        let snapshot = try await scene.snapshot(user, kind, fields, pool: pool)
-        try await snapshot.prime()
-        let direct = try await scene.snapshot(user, kind, fields)
-        try await direct.prime()
+        let snapshot = try await scene.primed(user, kind, fields, pool: pool)
+        let direct = try await scene.primed(user, kind, fields)
         #expect(try snapshot.rows() == direct.rows(), "run \(run), user \(user)")
       }
       #expect(pool.unlike.isEmpty)

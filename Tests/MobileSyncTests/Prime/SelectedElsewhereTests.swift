@@ -15,11 +15,11 @@ import Testing
   private static let named = SyncDefinition.soql(
     "named", "SELECT Id, LastName, Title FROM Contact WHERE LastName LIKE 'K%'", into: "contacts")
 
-  private static let refresh = SyncDefinition(
-    syncName: "refresh", syncType: .syncDown, soupName: "contacts",
-    target: .refresh(
+  private static let refresh = SyncDefinition.down(
+    "refresh",
+    .refresh(
       RefreshTarget(sobjectType: "Contact", fieldlist: ["LastName", "Email"], soupName: "contacts")),
-    options: SyncOptions(mergeMode: .overwrite))
+    into: "contacts")
 
   /// A soup of contacts, with or without an index on the sync's ID.
   private static func soup(hasIndex: Bool = true) -> StoreConfig.Soup {
@@ -171,11 +171,6 @@ import Testing
 
   @Test func `records of a search, recent records or a LIMIT query stay too`() async throws {
     let (gone, contacts) = try Self.account(org, "Kay", "Low")
-    func down(_ name: String, _ target: SyncTarget) -> SyncDefinition {
-      SyncDefinition(
-        syncName: name, syncType: .syncDown, soupName: "contacts", target: target,
-        options: SyncOptions(mergeMode: .overwrite))
-    }
     let targets: [SyncTarget] = [
       .sosl(
         SoslTarget(
@@ -186,7 +181,7 @@ import Testing
     for (place, target) in targets.enumerated() {
       try org.update("Account", gone, ["BillingCity": "Oslo"])
       let snapshot = try await Snapshot.primed(
-        org, soups: [Self.soup()], syncs: [down("other", target), Self.oslo])
+        org, soups: [Self.soup()], syncs: [.down("other", target, into: "contacts"), Self.oslo])
       try org.update("Account", gone, ["BillingCity": "Rome"])
       try await snapshot.prime(listing: "userstore/oslo")
       for platform in Platform.allCases {
@@ -230,18 +225,7 @@ import Testing
   // MARK: Families
 
   private static func families(where filter: String) -> SyncDefinition {
-    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
-    children.sobjectTypePlural = "Contacts"
-    children.parentIdFieldName = "AccountId"
-    return SyncDefinition(
-      syncName: "families", syncType: .syncDown, soupName: "accounts",
-      target: .parentChildren(
-        ParentChildrenTarget(
-          family: ParentChildrenFamily(
-            parent: FamilyMember(sobjectType: "Account", soupName: "accounts"),
-            children: children, relationshipType: .masterDetail),
-          parentFieldlist: ["Name"], childrenFieldlist: ["LastName"], parentSoqlFilter: filter)),
-      options: SyncOptions(mergeMode: .overwrite))
+    .down("families", .parentChildren(.accounts(filter: filter)), into: "accounts")
   }
 
   private static let accounts = SyncDefinition.soql(
@@ -297,8 +281,8 @@ import Testing
     var ids: [String: Int64] = [:]
     for sync in [Self.named, Self.oslo] {
       let run = try await manager.syncDown(
-        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName)
-      try await run.finish()
+        target: sync.target, soupName: ManagedStore.contacts, syncName: sync.syncName
+      ).finished()
       ids[sync.syncName] = run.syncID
     }
     try org.update("Account", gone, ["BillingCity": "Rome"])

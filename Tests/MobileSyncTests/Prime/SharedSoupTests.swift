@@ -11,23 +11,11 @@ import Testing
   private static func families(
     _ org: SyncedOrg, where filter: String, _ adjust: (inout FamilyMember) -> Void = { _ in }
   ) -> Snapshot {
-    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
-    children.sobjectTypePlural = "Contacts"
-    children.parentIdFieldName = "AccountId"
-    adjust(&children)
-    let target = SyncTarget.parentChildren(
-      ParentChildrenTarget(
-        family: ParentChildrenFamily(
-          parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail), parentFieldlist: ["Name"],
-        childrenFieldlist: ["LastName"], parentSoqlFilter: filter))
+    var target = ParentChildrenTarget.accounts(filter: filter)
+    adjust(&target.family.children)
     return Snapshot(
       org, soups: [.sample("accounts", "Name"), .sample("contacts", "LastName", "AccountId")],
-      syncs: [
-        SyncDefinition(
-          syncName: "down", syncType: .syncDown, soupName: "accounts", target: target,
-          options: SyncOptions(mergeMode: .overwrite))
-      ])
+      syncs: [.down("down", .parentChildren(target), into: "accounts")])
   }
 
   @Test func `older children of a newly matching parent arrive with it`() async throws {
@@ -35,8 +23,7 @@ import Testing
     let far = try org.make("Account", ["Name": "Other"])
     let one = try org.make("Contact", ["LastName": "One", "AccountId": .string(near)])
     let two = try org.make("Contact", ["LastName": "Two", "AccountId": .string(far)])
-    let snapshot = Self.families(org, where: "Name LIKE 'Family%'")
-    try await snapshot.prime()
+    let snapshot = try await Self.families(org, where: "Name LIKE 'Family%'").primed()
     #expect(try snapshot.column("Id", of: "contacts") == [one])
     try org.update("Account", far, ["Name": "Family far"])
     try await snapshot.prime()
@@ -48,8 +35,7 @@ import Testing
   @Test func `the cursor of families follows the newest record, child or parent`() async throws {
     let family = try #require(try org.makeFamilies(1, children: 2).first)
     try org.update("Contact", family.children[0], ["LastName": "Newest"])
-    let snapshot = Self.families(org, where: "Name != ''")
-    try await snapshot.prime()
+    let snapshot = try await Self.families(org, where: "Name != ''").primed()
     let newest = try #require(
       try snapshot.column("LastModifiedDate", of: "contacts").last
         .flatMap { Dates.milliseconds(iso8601: $0) })
@@ -64,11 +50,10 @@ import Testing
       org.server.faults.add(.kind(kind), times: 9, .shortPage(records: 2))
     }
     // The date fields have different names, so the records need two loads.
-    let snapshot = Self.families(org, where: "Name != ''") { children in
+    let snapshot = try await Self.families(org, where: "Name != ''") { children in
       children.soupName = "accounts"
       children.modificationDateFieldName = "SystemModstamp"
-    }
-    try await snapshot.prime()
+    }.primed()
     #expect(org.requests(.queryMore) > 0)
     for platform in Platform.allCases {
       #expect(

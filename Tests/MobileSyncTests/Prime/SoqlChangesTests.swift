@@ -24,8 +24,7 @@ import Testing
     #expect(outcome.soups.map(\.ghosts) == [1])
     #expect(outcome.soups.map(\.fetched) == [2])
     // A first prime of the same org, by `query` alone, has the same rows.
-    let whole = self.snapshot(org, Self.query)
-    try await whole.prime()
+    let whole = try await self.snapshot(org, Self.query).primed()
     for platform in Platform.allCases {
       #expect(try snapshot.column("Id", of: "soup0", platform) == (ids[1...] + [added]).sorted())
       func bytes(_ snapshot: Snapshot) throws -> [String] {

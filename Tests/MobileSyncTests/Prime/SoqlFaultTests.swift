@@ -14,10 +14,9 @@ import Testing
     let (org, ids) = try SyncedOrg.with(accounts: count)
     let snapshot = snapshot(org)
     snapshot.stores[0].syncs = [
-      SyncDefinition(
-        syncName: "down", syncType: .syncDown, soupName: "accounts",
-        target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
-        options: SyncOptions())
+      .down(
+        "down", .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 200)),
+        into: "accounts")
     ]
     return (org, ids, snapshot)
   }
@@ -32,44 +31,6 @@ import Testing
       if case .progressed(let progress) = event { progress.total } else { nil }
     }
     #expect(totals == [450, 450, 450])
-  }
-
-  @Test func `a dropped locator is resumed after the last record`() async throws {
-    let (org, ids, snapshot) = try paged(650)
-    org.server.faults.add(.kind(.queryMore), nth: 2, .expireCursors)
-    let outcome = try await snapshot.prime()
-    #expect(outcome.soups.map(\.total) == [650])
-    #expect(try snapshot.column("Id", of: "accounts", .android) == ids.sorted())
-    let queries = org.server.log.entries.filter { $0.kind == .query }.compactMap(\.soql)
-    #expect(queries.count == 2)
-    #expect(queries.last?.contains("and Id > '") == true)
-    #expect(outcome.soups.first.map { $0.fetched < 2 * 650 } == true)
-  }
-
-  @Test func `announced records that the org did not send are an error`() async throws {
-    let (org, _, snapshot) = try paged(450)
-    org.server.faults.add(
-      .kind(.queryMore), nth: 2, .respond(.json(#"{"totalSize":450,"done":true,"records":[]}"#)))
-    let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
-    #expect(error?.code == .incomplete)
-    #expect(error?.description.contains("400 of 450 records arrived") == true)
-    #expect(snapshot.files.isEmpty)
-  }
-
-  @Test func `pages shorter than requested lose nothing`() async throws {
-    let (org, ids, snapshot) = try paged(450)
-    org.server.faults.add(.kind(.query), .shortPage(records: 7))
-    try await snapshot.prime()
-    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
-  }
-
-  @Test func `a record that changes while read is stored once, with its last state`() async throws {
-    let (org, ids, snapshot) = try paged(450)
-    org.server.faults.add(.kind(.queryMore), nth: 1, .update(ids[3], ["Name": "moved"]))
-    try await snapshot.prime()
-    try await snapshot.prime()
-    #expect(try snapshot.column("Name", of: "accounts").filter { $0 == "moved" }.count == 1)
-    #expect(try snapshot.column("Id", of: "accounts") == ids.sorted())
   }
 
   @Test func `a refused query is reported with the org's message and its sync`() async throws {

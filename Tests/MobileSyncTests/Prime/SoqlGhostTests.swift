@@ -135,29 +135,17 @@ import Testing
     let snapshot = try await Snapshot.primed(
       org, soups: [.sample("accounts", "AccountNumber")],
       syncs: [
-        SyncDefinition(
-          syncName: "down", syncType: .syncDown, soupName: "accounts",
-          target: .soql(
+        .down(
+          "down",
+          .soql(
             SoqlTarget(
               query: "SELECT Id, Name, AccountNumber FROM Account WHERE AccountNumber != ''",
-              fields: TargetFields(idFieldName: "AccountNumber"))),
-          options: SyncOptions(mergeMode: .overwrite))
+              fields: TargetFields(idFieldName: "AccountNumber"))), into: "accounts")
       ])
     #expect(try snapshot.column("AccountNumber", of: "accounts") == keys)
     try org.delete(ids[0])
     #expect(try await snapshot.prime(listing: "userstore/down").soups.map(\.ghosts) == [1])
     #expect(try snapshot.columns("AccountNumber", of: "accounts") == [keys[1]])
-  }
-
-  @Test func `with a cutting LIMIT, records deleted in the org are removed`() async throws {
-    let org = try SyncedOrg(accounts: 5)
-    let snapshot = try await snapshot(org, "SELECT Id, Name FROM Account LIMIT 3").primed()
-    let gone = try #require(try snapshot.column("Id", of: "accounts").first)
-    try org.delete(gone)
-    #expect(try await snapshot.prime().soups.map(\.ghosts) == [1])
-    for platform in Platform.allCases {
-      #expect(try !snapshot.column("Id", of: "accounts", platform).contains(gone))
-    }
   }
 
   @Test(arguments: [false, true])

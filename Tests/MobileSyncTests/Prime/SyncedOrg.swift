@@ -260,22 +260,25 @@ extension StoreConfig.Soup {
 }
 
 extension SyncDefinition {
-  static func soql(
-    _ name: String, _ query: String, into soup: String, _ mode: MergeMode = .overwrite
+  static func down(
+    _ name: String, _ target: SyncTarget, into soup: String, _ mode: MergeMode = .overwrite
   ) -> SyncDefinition {
     SyncDefinition(
-      syncName: name, syncType: .syncDown, soupName: soup,
-      target: .soql(SoqlTarget(query: query)), options: SyncOptions(mergeMode: mode))
+      syncName: name, syncType: .syncDown, soupName: soup, target: target,
+      options: SyncOptions(mergeMode: mode))
   }
+
+  static func soql(
+    _ name: String, _ query: String, into soup: String, _ mode: MergeMode = .overwrite
+  ) -> SyncDefinition { .down(name, .soql(SoqlTarget(query: query)), into: soup, mode) }
 
   static func briefcase(
     _ name: String, _ infos: [BriefcaseObjectInfo], perRetrieve: Int = 2000,
     _ mode: MergeMode = .overwrite
   ) -> SyncDefinition {
-    SyncDefinition(
-      syncName: name, syncType: .syncDown, soupName: infos.first?.soupName ?? "",
-      target: .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve)),
-      options: SyncOptions(mergeMode: mode))
+    .down(
+      name, .briefcase(BriefcaseTarget(infos: infos, countIdsPerRetrieve: perRetrieve)),
+      into: infos.first?.soupName ?? "", mode)
   }
 
   static func up(_ name: String, soup: String, fields: [String]) -> SyncDefinition {

@@ -7,14 +7,6 @@ import Testing
   private let org: SyncedOrg
   init() throws { org = try SyncedOrg() }
 
-  private static func down(
-    _ name: String, _ target: SyncTarget, into soup: String, _ mode: MergeMode = .overwrite
-  ) -> SyncDefinition {
-    SyncDefinition(
-      syncName: name, syncType: .syncDown, soupName: soup, target: target,
-      options: SyncOptions(mergeMode: mode))
-  }
-
   private static func snapshot(
     _ org: SyncedOrg, _ syncs: SyncDefinition..., as user: String = "admin@example.com"
   ) -> Snapshot {
@@ -33,7 +25,7 @@ import Testing
 
   @Test func `a search is one request per run, whose list also shows the ghosts`() async throws {
     let ids = try org.makeAccounts(3, name: "Acme")
-    let snapshot = Self.snapshot(org, Self.down("search", Self.search, into: "accounts"))
+    let snapshot = Self.snapshot(org, .down("search", Self.search, into: "accounts"))
     let first = try await snapshot.prime()
     #expect(first.soups.map(\.fetched) == [3])
     #expect(first.cursors["userstore/search"] ?? 0 > 0)
@@ -59,8 +51,7 @@ import Testing
     let ids = try org.makeAccounts(3, name: "Acme")
     let target = SyncTarget.sosl(
       SoslTarget(query: "FIND {Acme} IN NAME FIELDS RETURNING Account(Id LIMIT 2)"))
-    let snapshot = Self.snapshot(org, Self.down("search", target, into: "accounts"))
-    try await snapshot.prime()
+    let snapshot = try await Self.snapshot(org, .down("search", target, into: "accounts")).primed()
     for id in ids { try org.delete(id) }
     try org.makeAccounts(2, name: "Acme")
     let outcome = try await snapshot.prime()
@@ -74,7 +65,7 @@ import Testing
   @Test func `recent records are the user's own; deletions arrive next time`() async throws {
     let (org, ids) = try SyncedOrg.with(accounts: 3)
     let target = SyncTarget.mru(MruTarget(sobjectType: "Account", fieldlist: ["Name"]))
-    let snapshot = Self.snapshot(org, Self.down("recent", target, into: "accounts"))
+    let snapshot = Self.snapshot(org, .down("recent", target, into: "accounts"))
     #expect(try await snapshot.prime().soups.map(\.fetched) == [3])
     try org.delete(ids[0])
     let deleted = try await snapshot.prime()
@@ -90,7 +81,7 @@ import Testing
     #expect(listed.soups.map(\.ghosts) == [1])
     #expect(listed.listed == ["userstore/recent"])
     let other = Self.snapshot(
-      org, Self.down("recent", target, into: "accounts"), as: "ben@example.com")
+      org, .down("recent", target, into: "accounts"), as: "ben@example.com")
     #expect(try await other.prime().soups.map(\.fetched) == [0])
   }
 
@@ -104,7 +95,7 @@ import Testing
         countIdsPerSoql: 2))
     let snapshot = Self.snapshot(
       org, .soql("ids", "SELECT Id FROM Account", into: "accounts"),
-      Self.down("fields", target, into: "accounts"))
+      .down("fields", target, into: "accounts"))
     #expect(try await snapshot.prime().soups.map(\.fetched) == [5, 5])
     for platform in Platform.allCases {
       let elements = try snapshot.elements("accounts", platform)
@@ -136,8 +127,8 @@ import Testing
     let target = SyncTarget.refresh(
       RefreshTarget(sobjectType: "Account", fieldlist: ["Name", "Site"], soupName: "accounts"))
     let snapshot = Self.snapshot(
-      org, Self.down("source", source, into: "accounts"),
-      Self.down("fields", target, into: "accounts"))
+      org, .down("source", source, into: "accounts"),
+      .down("fields", target, into: "accounts"))
     // The overlap fetches all of them again in each run.
     snapshot.overlapSeconds = 3600
     try await snapshot.prime()
@@ -154,8 +145,8 @@ import Testing
     let layout = SyncTarget.layout(
       LayoutTarget(sobjectType: "Account", formFactor: .medium, layoutType: .compact))
     let snapshot = Self.snapshot(
-      org, Self.down("layout", layout, into: "answers"),
-      Self.down("metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
+      org, .down("layout", layout, into: "answers"),
+      .down("metadata", .metadata(MetadataTarget(sobjectType: "Account")), into: "answers"))
     let outcome = try await snapshot.prime()
     #expect(outcome.soups.map(\.fetched) == [1, 1])
     #expect(outcome.soups.map(\.total) == [1, 2])
@@ -175,32 +166,12 @@ import Testing
 
   // MARK: parent_children
 
-  private static let family: SyncTarget = {
-    var children = FamilyMember(sobjectType: "Contact", soupName: "contacts")
-    children.sobjectTypePlural = "Contacts"
-    children.parentIdFieldName = "AccountId"
-    return .parentChildren(
-      ParentChildrenTarget(
-        family: ParentChildrenFamily(
-          parent: FamilyMember(sobjectType: "Account", soupName: "accounts"), children: children,
-          relationshipType: .masterDetail), parentFieldlist: ["Name"],
-        childrenFieldlist: ["LastName"], parentSoqlFilter: "Name LIKE 'Family%'"))
-  }()
-
-  private static func families(_ org: SyncedOrg) throws -> (parents: [String], children: [String]) {
-    let parents = try org.makeAccounts(3, name: "Family")
-    let children = try parents.flatMap { parent in
-      try (0..<2).map { number in
-        try org.make(
-          "Contact", ["LastName": .string("Child \(number)"), "AccountId": .string(parent)])
-      }
-    }
-    return (parents, children)
-  }
+  private static let family = SyncTarget.parentChildren(.accounts(filter: "Name LIKE 'Account%'"))
 
   @Test func `families are in both soups of both platforms, without their ghosts`() async throws {
-    let (parents, children) = try Self.families(org)
-    let snapshot = Self.snapshot(org, Self.down("families", Self.family, into: "accounts"))
+    let families = try org.makeFamilies(3, children: 2)
+    let (parents, children) = (families.map(\.id), families.flatMap(\.children))
+    let snapshot = Self.snapshot(org, .down("families", Self.family, into: "accounts"))
     let first = try await snapshot.prime()
     #expect(first.soups.map(\.soup) == ["accounts", "contacts"])
     #expect(first.soups.map(\.fetched) == [3, 6])
@@ -211,7 +182,7 @@ import Testing
         try snapshot.elements("contacts", platform).allSatisfy { $0["AccountId"]?.string != nil })
     }
     #expect(try await !snapshot.prime().changed)
-    try org.update("Account", parents[1], ["Name": "Family new"])
+    try org.update("Account", parents[1], ["Name": "Account new"])
     #expect(try await snapshot.prime().soups.first?.written == 1)
     try org.delete(children[0])
     #expect(try await snapshot.prime().soups.map(\.ghosts) == [0, 1])
@@ -223,9 +194,10 @@ import Testing
   }
 
   @Test func `a tree changed on the device stays although its parent was deleted`() async throws {
-    let (parents, children) = try Self.families(org)
+    let families = try org.makeFamilies(3, children: 2)
+    let (parents, children) = (families.map(\.id), families.flatMap(\.children))
     let snapshot = try await Self.snapshot(
-      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged)
+      org, .down("families", Self.family, into: "accounts", .leaveIfChanged)
     ).primed()
     try snapshot.edit("contacts", children[0]) { $0["LastName"] = "mine" }
     try org.delete(parents[0])
@@ -236,16 +208,17 @@ import Testing
   }
 
   @Test func `LEAVE_IF_CHANGED skips the whole tree of a changed child`() async throws {
-    let (parents, children) = try Self.families(org)
+    let families = try org.makeFamilies(3, children: 2)
+    let (parents, children) = (families.map(\.id), families.flatMap(\.children))
     let snapshot = try await Self.snapshot(
-      org, Self.down("families", Self.family, into: "accounts", .leaveIfChanged)
+      org, .down("families", Self.family, into: "accounts", .leaveIfChanged)
     ).primed()
     try snapshot.edit("contacts", children[0]) { $0["LastName"] = "mine" }
-    for id in parents { try org.update("Account", id, ["Name": "Family theirs"]) }
+    for id in parents { try org.update("Account", id, ["Name": "Account theirs"]) }
     try await snapshot.prime()
     for platform in Platform.allCases {
       let names = try snapshot.elements("accounts", platform).map { $0["Name"]?.string }
-      #expect(names.filter { $0 == "Family theirs" }.count == 2)
+      #expect(names.filter { $0 == "Account theirs" }.count == 2)
       #expect(try snapshot.column("LastName", of: "contacts", platform).contains("mine"))
     }
   }
@@ -257,7 +230,7 @@ import Testing
       "type": "custom", "iOSImpl": "AppTarget", "androidImpl": "com.example.AppTarget",
     ])
     let target = try SyncTarget(stored: json, type: .syncDown)
-    let snapshot = Self.snapshot(org, Self.down("custom", target, into: "accounts"))
+    let snapshot = Self.snapshot(org, .down("custom", target, into: "accounts"))
     let error = await #expect(throws: SyncError.self) { try await snapshot.prime() }
     #expect(error?.code == .definition)
     #expect(snapshot.files.isEmpty)

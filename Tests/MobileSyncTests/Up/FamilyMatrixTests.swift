@@ -131,8 +131,8 @@ private struct FamilyMatrix {
   func syncUp(_ mode: MergeMode) async throws -> SyncRun {
     let run = try await store.manager.syncUp(
       target: .syncUp(.accounts()), options: SyncOptions(mergeMode: mode),
-      soupName: ManagedStore.accounts)
-    try await run.finish()
+      soupName: ManagedStore.accounts
+    ).finished()
     return run
   }
 

@@ -163,6 +163,8 @@ import Testing
   // SDK: testSyncUpWithLocallyDeletedRemotelyDeletedRecordsWithoutOverwrite (132)
   // SDK: testSyncUpWithLocallyUpdatedRemotelyDeletedRecords (133)
   // SDK: testSyncUpWithLocallyUpdatedRemotelyDeletedRecordsWithoutOverwrite (134)
+  // SDK: testSyncUpLocallyUpdatedWithNoOverwrite (228), testSyncUpLocallyDeleted (229)
+  // SDK: testSyncUpLocallyDeletedWithNoOverwrite (230), testSyncUpLocallyCreated (231)
   @Test(arguments: UpCase.all, MergeMode.allCases)
   func `every combination is sent as in the table, and skipped ones by OVERWRITE`(
     _ up: UpCase, _ mode: MergeMode

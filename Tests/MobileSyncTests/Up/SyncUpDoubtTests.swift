@@ -19,8 +19,7 @@ import Testing
     store.org.server.faults.add(.writes, .drop(afterCommit: afterCommit))
     let lost = try await store.up(up.kind)
     #expect(lost.state.status == .failed)
-    #expect(
-      lost.report.records.allSatisfy { if case .unconfirmed = $0.outcome { true } else { false } })
+    #expect(lost.report.records.allSatisfy { $0.outcome.isUnconfirmed })
     #expect(!lost.report.records.isEmpty)
     #expect(try await store.dirty().count == 3)
     #expect(try await marks(store) == 1)
@@ -42,16 +41,11 @@ import Testing
   {
     let store = try await ManagedStore()
     try await store.createAccounts(["A"])
-    let gate = RequestGate()
-    gate.close(store.org, .kind(.collectionCreate))
-    let run = try await store.manager.syncUp(
-      options: SyncOptions(fieldlist: ["Name"]), soupName: ManagedStore.accounts)
-    await gate.reached()
-    let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
-    #expect(try other.count(of: PendingRequest.soupName) == 1)
-    try other.close()
-    gate.open()
-    try await run.finish()
+    try await store.up(SyncUpTarget(), holding: .kind(.collectionCreate)) {
+      let other = try Store(opening: store.directory.file("store.db"), readOnly: true)
+      #expect(try other.count(of: PendingRequest.soupName) == 1)
+      try other.close()
+    }.finish()
     #expect(try await marks(store) == 0)
   }
 
@@ -104,48 +98,41 @@ import Testing
     #expect(try store.accountCount() == 1)
   }
 
-  @Test func `an edit after the lost create is sent as an update of the record`() async throws {
-    let store = try await ManagedStore(UpCase.kinds[2])
-    let local = try await store.createAccounts(["A"])
-    store.org.server.faults.add(.writes, .drop(afterCommit: true))
-    try await store.up(.collection)
-    try await store.edit(local) { $0["Name"] = "B" }
-    try await store.up(.collection)
-    #expect(try store.accountCount() == 1)
-    let id = try #require(try await store.elements().first?["Id"]?.string)
-    #expect(try store.serverName(id) == "B")
-    #expect(try await store.dirty().isEmpty)
-  }
-
-  @Test func `a field first filled after the lost create is sent too`() async throws {
+  @Test(arguments: ["Name", "Description"])
+  func `an edit after the lost create is sent as an update, also of a field that was empty`(
+    _ field: String
+  ) async throws {
     let store = try await ManagedStore(UpCase.kinds[2])
     let local = try await store.create([["Name": "A"]])
     store.org.server.faults.add(.writes, .drop(afterCommit: true))
     try await store.up(.collection)
-    try await store.edit(local) { $0["Description"] = "new" }
+    try await store.edit(local) { $0[field] = "B" }
     try await store.up(.collection)
     #expect(try store.accountCount() == 1)
     let id = try #require(try await store.elements().first?["Id"]?.string)
-    #expect(try store.serverDescription(id) == "new")
+    #expect(try store.server("Account", field, of: id) == "B")
     #expect(try await store.dirty().isEmpty)
   }
 
-  @Test func `an unconfirmed create is not mistaken for another of the same run`() async throws {
+  @Test(arguments: [SyncUpTarget(kind: .single), .accounts()])
+  func `an unconfirmed create is not mistaken for another of the same run`(
+    _ target: SyncUpTarget
+  ) async throws {
     let settings = SyncSettings(overlapSeconds: 0, unansweredWaitSeconds: 600)
     let store = try await ManagedStore(.ios, settings: settings)
     try await store.createAccounts(["A"])
     store.org.server.faults.add(.writes, .drop(afterCommit: false))
-    try await store.up(.single)
+    try await store.up(target)
     // The unconfirmed one waits; these are sent, one request each.
     try await store.createAccounts(["A", "B"])
-    try await store.up(.single)
+    try await store.up(target)
     #expect(try store.accountCount() == 2)
     try await store.down(nil, .leaveIfChanged)
-    try await store.up(.single)
+    try await store.up(target)
     #expect(try await store.elements().count == 3)
     #expect(try await store.dirty().count == 1)
     try store.org.org.moveClock(by: 700_000)
-    try await store.up(.single)
+    try await store.up(target)
     #expect(try store.accountCount() == 3)
     #expect(try await store.column("Name") == ["A", "A", "B"])
   }
@@ -154,18 +141,12 @@ import Testing
     let store = try await ManagedStore(.ios)
     try await store.createAccounts(["A", "B", "C"])
     store.org.server.faults.add(.writes, nth: 2, .moveClock(seconds: 120))
-    let gate = RequestGate()
-    gate.close(store.org, .writes, nth: 3)
-    let run = try await store.manager.syncUp(
-      target: .syncUp(SyncUpTarget(kind: .single)), options: SyncOptions(fieldlist: ["Name"]),
-      soupName: ManagedStore.accounts)
-    await gate.reached()
-    let claimed = try await store.manager.withStore { store in
-      try PendingRequest.all(of: ManagedStore.accounts, in: store).flatMap(\.claimed)
-    }
-    #expect(claimed == (try await store.ids(named: ["B"])))
-    gate.open()
-    try await run.finish()
+    try await store.up(SyncUpTarget(kind: .single), holding: .writes, nth: 3) {
+      let claimed = try await store.manager.withStore { store in
+        try PendingRequest.all(of: ManagedStore.accounts, in: store).flatMap(\.claimed)
+      }
+      #expect(claimed == (try await store.ids(named: ["B"])))
+    }.finish()
     #expect(try await store.dirty().isEmpty)
   }
 

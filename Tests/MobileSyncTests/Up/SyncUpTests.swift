@@ -61,9 +61,7 @@ import Testing
       default: #expect(error["statusCode"]?.string != nil)
       }
     }
-    #expect(
-      end.report.records.map { r in if case .failed = r.outcome { true } else { false } }
-        == [false, false, false, true, true])
+    #expect(end.report.records.map(\.outcome.isFailed) == [false, false, false, true, true])
   }
 
   // SDK: testSyncUpWithNoType (121), testSyncUpWithBadType (122)

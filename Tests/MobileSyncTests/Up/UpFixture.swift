@@ -1,3 +1,4 @@
+import LocalOrg
 import MobileSync
 import SmartStore
 import Testing
@@ -54,6 +55,22 @@ extension ManagedStore {
     try await up(SyncUpTarget(kind: kind), mode, fields: fields)
   }
 
+  /// Runs a sync up, and does something on the device while the org has one of its requests.
+  @discardableResult func up(
+    _ target: SyncUpTarget, holding match: FaultMatch, nth: Int = 1,
+    fields: [String]? = ["Name", "Description"], _ meanwhile: () async throws -> Void
+  ) async throws -> SyncRun {
+    let gate = RequestGate()
+    gate.close(org, match, nth: nth)
+    let run = try await manager.syncUp(
+      target: .syncUp(target), options: SyncOptions(fieldlist: fields), soupName: Self.accounts)
+    await gate.reached()
+    try await meanwhile()
+    gate.open()
+    _ = await run.story
+    return run
+  }
+
   /// The account's name in the org; nil if it is deleted.
   func serverName(_ id: String) throws -> String? { try server("Account", "Name", of: id)?.string }
 
@@ -83,6 +100,12 @@ extension LocalState {
   var letters: String {
     (isLocal ? "l" : "") + (isCreated ? "c" : "") + (isUpdated ? "u" : "") + (isDeleted ? "d" : "")
   }
+}
+
+extension SyncReport.Record.Outcome {
+  var isFailed: Bool { failureCode != nil }
+  var failureCode: String? { if case .failed(let code, _) = self { code } else { nil } }
+  var isUnconfirmed: Bool { if case .unconfirmed = self { true } else { false } }
 }
 
 extension SyncReport {

@@ -59,20 +59,17 @@ import Testing
       testDescription: "two queries", syncs: [accounts, contacts], requests: [.composite: 1]),
     QuietRun(
       testDescription: "a family",
-      syncs: [
-        SyncDefinition(
-          syncName: "family", syncType: .syncDown, soupName: "accounts",
-          target: .parentChildren(.accounts()), options: SyncOptions())
-      ], requests: [.composite: 1]),
+      syncs: [.down("family", .parentChildren(.accounts()), into: "accounts")],
+      requests: [.composite: 1]),
     QuietRun(
       testDescription: "a query and a refresh, whose IDs are in the store",
       syncs: [
         accounts,
-        SyncDefinition(
-          syncName: "refresh", syncType: .syncDown, soupName: "accounts",
-          target: .refresh(
+        .down(
+          "refresh",
+          .refresh(
             RefreshTarget(sobjectType: "Account", fieldlist: ["Site"], soupName: "accounts")),
-          options: SyncOptions()),
+          into: "accounts"),
       ], requests: [.composite: 1, .query: 1]),
     QuietRun(
       testDescription: "a LIMIT, of which the store has fewer records",

@@ -124,8 +124,7 @@ import Testing
   @Test func `pages shorter than requested lose nothing`() async throws {
     let (scene, wide, direct) = try await learned()
     scene.org.server.faults.add(.kind(.composite), .shortPage(records: 700))
-    let snapshot = scene.soql(wide)
-    try await snapshot.prime()
+    let snapshot = try await scene.soql(wide).primed()
     #expect(try snapshot.rows() == direct.rows())
   }
 
@@ -143,8 +142,7 @@ import Testing
         _ = org.update("Account", id: ids[3], ["Name": "moved"], as: admin)
         _ = org.update("Account", id: ids[3999], ["Name": "moved"], as: admin)
       })
-    let snapshot = scene.soql(wide)
-    try await snapshot.prime()
+    let snapshot = try await scene.soql(wide).primed()
     try await snapshot.prime()
     try await direct.prime()
     #expect(try snapshot.rows() == direct.rows())
@@ -187,10 +185,9 @@ import Testing
     let (scene, wide, _) = try await learned()
     let snapshot = scene.soql(wide)
     snapshot.stores[0].syncs = [
-      SyncDefinition(
-        syncName: "down", syncType: .syncDown, soupName: "accounts",
-        target: .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 1000)),
-        options: SyncOptions())
+      .down(
+        "down", .soql(SoqlTarget(query: "SELECT Id, Name FROM Account", maxBatchSize: 1000)),
+        into: "accounts")
     ]
     let requests = try await scene.requests { try await snapshot.prime() }
     #expect(requests == [.query: 1, .queryMore: 3])

@@ -76,8 +76,7 @@ import Testing
 
   @Test func `an answer above the limit is requested in smaller calls`() async throws {
     let scene = try WideScene(accounts: Self.count)
-    let direct = scene.briefcase(nil, perRetrieve: 1999)
-    try await direct.prime()
+    let direct = try await scene.briefcase(nil, perRetrieve: 1999).primed()
     let calls = scene.org.server.log.entries.filter { $0.kind == .retrieve }.map(\.bytes)
     scene.org.answerLimit = 3 * (calls.max() ?? 0)
     let wide = WideScene.known()
@@ -114,8 +113,7 @@ import Testing
 
   @Test func `a record that is hidden between the list and the call is unreadable`() async throws {
     let scene = try WideScene(accounts: Self.count)
-    let direct = scene.briefcase(nil, perRetrieve: 1999)
-    try await direct.prime()
+    let direct = try await scene.briefcase(nil, perRetrieve: 1999).primed()
     let id = try #require(direct.column("Id", of: "accounts").last)
     scene.org.server.faults.add(.kind(.composite), .nullEntry(id: id))
     let snapshot = scene.briefcase(WideScene.known())
@@ -131,12 +129,10 @@ import Testing
     async throws
   {
     let scene = try WideScene(accounts: Self.count)
-    let direct = scene.briefcase(nil, perRetrieve: 1999)
-    try await direct.prime()
+    let direct = try await scene.briefcase(nil, perRetrieve: 1999).primed()
     let id = try #require(direct.column("Id", of: "accounts").last)
     scene.org.server.faults.add(.kind(.composite), .update(id, ["Name": "moved"], after: 5000))
-    let snapshot = scene.briefcase(WideScene.known())
-    try await snapshot.prime()
+    let snapshot = try await scene.briefcase(WideScene.known()).primed()
     #expect(try snapshot.column("Name", of: "accounts").count { $0 == "moved" } == 1)
     try await snapshot.prime()
     try await direct.prime()
